@@ -25,8 +25,8 @@ import java.util.Optional;
  * @param maxSessions the largest number of sessions at one time
  * @param maxGuestSessions the largest number of sessions of one guest at one time
  * @param metrics the address of the metrics endpoint, a Unix socket or a loopback address
- * @param operator the socket for operators ({@link graft.remoting.server.operate}), in a folder that
- *     only the server's user can enter
+ * @param operator the socket for operators ({@link graft.remoting.server.operate}), in a folder
+ *     that only the server's user can enter
  * @param runtimeFolder the folder for the private socket, created with mode 0700; a temporary
  *     folder if empty
  * @param handshakeLimit the time within which a connection must authenticate

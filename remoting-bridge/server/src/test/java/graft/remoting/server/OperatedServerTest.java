@@ -102,10 +102,10 @@ class OperatedServerTest {
               + HexFormat.of().formatHex(ServerFixture.ALICE)
               + " class=guaranteed compute=30 priority=high\n";
       Path changed = folder.resolve("tokens.new");
-      Files.copy(folder.resolve("tokens"), changed, java.nio.file.StandardCopyOption.COPY_ATTRIBUTES);
+      Files.copy(
+          folder.resolve("tokens"), changed, java.nio.file.StandardCopyOption.COPY_ATTRIBUTES);
       Files.writeString(changed, line);
-      Files.move(
-          changed, folder.resolve("tokens"), java.nio.file.StandardCopyOption.ATOMIC_MOVE);
+      Files.move(changed, folder.resolve("tokens"), java.nio.file.StandardCopyOption.ATOMIC_MOVE);
       assertThat(await(s -> "guaranteed".equals(s.get("class"))))
           .containsEntry("compute", 30L)
           .containsEntry("priority", "high");

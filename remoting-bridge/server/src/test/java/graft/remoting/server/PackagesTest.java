@@ -61,7 +61,8 @@ class PackagesTest {
                   + " transport"),
           // The packages that start the two.
           Map.entry(
-              "", "accept control exchange jail operate pool session.call share system transport"
+              "",
+              "accept control exchange jail operate pool session.call share system transport"
                   + " worker"));
 
   private static final JavaClasses CLASSES =

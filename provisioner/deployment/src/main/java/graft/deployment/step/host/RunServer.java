@@ -117,8 +117,7 @@ public record RunServer(
   @Override
   public ServerLog printed() {
     return byUnits
-        ? ServerLog.units(
-            List.of(ServerUnits.starter(folder()), ServerUnits.server(folder())))
+        ? ServerLog.units(List.of(ServerUnits.starter(folder()), ServerUnits.server(folder())))
         : ServerLog.file(folder().log());
   }
 
@@ -234,11 +233,7 @@ public record RunServer(
     }
     new ServerLogs(folder()).make(user);
     if (!byUnits) {
-      removeOperators(); // the user's files of an interrupted run
-      Files.createDirectory(
-          folder().operators(),
-          PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------")));
-      user.ownFolder(folder().operators());
+      makeOperators(user);
     }
     PrivateFiles.makeFolder(folder().files());
     user.letEnter(folder().files());
@@ -251,8 +246,7 @@ public record RunServer(
 
   /** The folders of all servers' folders. */
   private List<Path> parents() {
-    return Stream.of(
-            folder().files(), folder().runtime(), folder().logs(), folder().operators())
+    return Stream.of(folder().files(), folder().runtime(), folder().logs(), folder().operators())
         .map(Path::getParent)
         .toList();
   }
@@ -339,21 +333,23 @@ public record RunServer(
     removeOperators();
   }
 
-  /**
-   * Removes the folder of the operators' socket. The server's user owns it, so that nothing in it
-   * is followed.
-   */
-  private void removeOperators() throws IOException {
+  /** Makes the folder of the operators' socket, which systemd makes for a unit. */
+  private void makeOperators(ServerUser user) throws IOException {
     Path folder = folder().operators();
     if (!Files.isDirectory(folder, LinkOption.NOFOLLOW_LINKS)) {
-      return;
+      Files.createDirectory(
+          folder,
+          PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------")));
     }
-    try (Stream<Path> files = Files.list(folder)) {
-      for (Path file : files.toList()) {
-        Files.deleteIfExists(file);
-      }
-    }
-    Files.deleteIfExists(folder);
+    user.ownFolder(folder);
+  }
+
+  /** The server's user owns the folder, so that nothing in it is followed, and other files stay. */
+  private void removeOperators() throws IOException {
+    Path socket = folder().operator();
+    Files.deleteIfExists(socket);
+    Files.deleteIfExists(socket.resolveSibling(socket.getFileName() + ".lock"));
+    removeIfEmpty(folder().operators());
   }
 
   @Override

@@ -244,6 +244,8 @@ public record StartServer(
   @Override
   public void undo(StepContext context, Map<String, Object> before) throws Exception {
     ServerProcess.stop(pidFile);
+    PrivateFiles.delete(operator()); // which a server that was killed leaves behind
+    PrivateFiles.delete(operator().resolveSibling(operator().getFileName() + ".lock"));
     PrivateFiles.delete(tokens);
     for (Path part : RotatedFile.parts(log)) {
       PrivateFiles.delete(part);

@@ -104,8 +104,7 @@ public final class OperatorSocket implements AutoCloseable {
     } catch (IOException | RuntimeException e) {
       LOG.debug("operator's socket: {}", e.toString());
       return Map.of(
-          "error",
-          "a request is one JSON object on one line of at most " + MAX_REQUEST + " bytes");
+          "error", "a request is one JSON object on one line of at most " + MAX_REQUEST + " bytes");
     }
   }
 

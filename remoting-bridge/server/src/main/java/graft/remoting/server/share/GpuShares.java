@@ -111,7 +111,9 @@ public final class GpuShares implements AutoCloseable {
     }
   }
 
-  /** Returns the share of a guest; empty while no guest has one, since sessions then take no turns. */
+  /**
+   * Returns the share of a guest; empty while no guest has one, since sessions then take no turns.
+   */
   public synchronized Optional<Share> of(String guest) {
     return shares.isEmpty()
         ? Optional.empty()

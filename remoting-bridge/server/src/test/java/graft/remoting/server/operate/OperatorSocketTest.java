@@ -43,8 +43,7 @@ class OperatorSocketTest {
   @BeforeEach
   void open() throws ServerException {
     path = folder.resolve("operator.sock");
-    socket =
-        new OperatorSocket(path, OperatorSocketTest::answer, process -> process == worker);
+    socket = new OperatorSocket(path, OperatorSocketTest::answer, process -> process == worker);
   }
 
   @AfterEach
@@ -75,7 +74,8 @@ class OperatorSocketTest {
   @Test
   void aRequestIsALineAndSoIsItsAnswer() throws Exception {
     try (SocketChannel channel = connect()) {
-      channel.write(ByteBuffer.wrap("{\"request\":\"sessions\"}\n".getBytes(StandardCharsets.UTF_8)));
+      channel.write(
+          ByteBuffer.wrap("{\"request\":\"sessions\"}\n".getBytes(StandardCharsets.UTF_8)));
       assertThat(readAll(channel)).startsWith("{\"").endsWith("}\n").hasLineCount(1);
     }
   }
