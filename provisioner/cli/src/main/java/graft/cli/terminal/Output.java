@@ -61,7 +61,7 @@ public final class Output {
 
   /** Clears the terminal, if standard output is one. */
   public void clearScreen() {
-    if (!isJson() && System.console() != null) {
+    if (!isJson() && Question.isTerminal(1)) {
       command.commandLine().getOut().print("\u001b[H\u001b[2J");
       command.commandLine().getOut().flush();
     }
