@@ -17,7 +17,7 @@ class SessionTableTest {
 
   private static Map<String, Object> session(String guest, Object gpuSeconds, double seconds) {
     Map<String, Object> session = new HashMap<>();
-    session.put("session", "1a");
+    session.put("session", Integer.toHexString(guest.hashCode()));
     session.put("guest", guest);
     session.put("device", "software");
     session.put("gpuSeconds", gpuSeconds);
