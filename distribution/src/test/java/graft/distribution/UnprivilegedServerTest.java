@@ -179,7 +179,7 @@ class UnprivilegedServerTest {
                 "-o",
                 "json"));
     assertThat(asked.code()).as("%s", asked).isZero();
-    assertThat(asked.out()).contains("\"device\": \"software\"", "\"sessions\"");
+    assertThat(asked.out()).contains("\"device\" : \"software\"", "\"sessions\"");
     assertThat(Files.getOwner(its.log()).getName()).isEqualTo(ServerUser.NAME);
     refused();
     while (!Files.readString(its.log()).contains("refused 127.0.0.1")) {
