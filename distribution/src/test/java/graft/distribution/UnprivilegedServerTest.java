@@ -19,6 +19,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
 import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
@@ -122,8 +123,7 @@ class UnprivilegedServerTest {
 
   private void vectorAdd() throws Exception {
     Path token = Files.writeString(folder.resolve("token"), SoftwareServer.TOKEN);
-    Files.setPosixFilePermissions(
-        token, java.nio.file.attribute.PosixFilePermissions.fromString("rw-------"));
+    Files.setPosixFilePermissions(token, PosixFilePermissions.fromString("rw-------"));
     Process run =
         new ProcessBuilder(
                 List.of(
@@ -163,6 +163,23 @@ class UnprivilegedServerTest {
         .isEqualTo(ServerUser.NAME);
     assertThat(Files.getOwner(its.files()).getName()).isEqualTo("root");
     vectorAdd();
+    assertThat(Files.getOwner(its.operator(), LinkOption.NOFOLLOW_LINKS).getName())
+        .isEqualTo(ServerUser.NAME);
+    assertThat(PosixFilePermissions.toString(Files.getPosixFilePermissions(its.operators())))
+        .isEqualTo("rwx------");
+    Finished asked =
+        Finished.run(
+            folder,
+            System.getenv(),
+            List.of(
+                SoftwareServer.GRAFT,
+                "sessions",
+                "--socket",
+                its.operator().toString(),
+                "-o",
+                "json"));
+    assertThat(asked.code()).as("%s", asked).isZero();
+    assertThat(asked.out()).contains("\"device\" : \"software\"", "\"sessions\"");
     assertThat(Files.getOwner(its.log()).getName()).isEqualTo(ServerUser.NAME);
     refused();
     while (!Files.readString(its.log()).contains("refused 127.0.0.1")) {
@@ -187,6 +204,7 @@ class UnprivilegedServerTest {
     assertThat(starter.isAlive()).isFalse();
     assertThat(its.files()).doesNotExist();
     assertThat(its.runtime()).doesNotExist();
+    assertThat(its.operators()).doesNotExist();
     assertThat(its.log()).doesNotExist();
     assertThat(Files.getOwner(its.logs()).getName())
         .as("of the trail, which stays")

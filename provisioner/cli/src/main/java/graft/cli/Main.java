@@ -27,6 +27,10 @@ import graft.cli.host.ServerAddress;
 import graft.cli.measuring.BenchCommand;
 import graft.cli.measuring.CompareCommand;
 import graft.cli.measuring.FidelityCommand;
+import graft.cli.session.KillCommand;
+import graft.cli.session.LogsCommand;
+import graft.cli.session.SessionsCommand;
+import graft.cli.session.TopCommand;
 import graft.cli.terminal.Logging;
 import graft.cli.terminal.Version;
 import graft.common.values.Endpoint;
@@ -72,7 +76,8 @@ import picocli.CommandLine.TypeConversionException;
       "  graft destroy lab.yaml          remove everything again",
       "  graft run --device software -- ./vectorAdd",
       "",
-      "In a checkout of the sources there is also (see ./graft test --help and ./graft lab --help):",
+      "In a checkout of the sources there is also (see ./graft test --help and ./graft lab"
+          + " --help):",
       "  ./graft build, ./graft test     build it, run its tests",
       "  ./graft lab COMMAND             a host with SR-IOV in QEMU, for tests without hardware",
       "",
@@ -168,6 +173,10 @@ public final class Main implements Runnable {
     commands.put("verify", VerifyCommand::new);
     commands.put("rotate", RotateCommand::new);
     commands.put("revoke", RevokeCommand::new);
+    commands.put("sessions", SessionsCommand::new);
+    commands.put("top", TopCommand::new);
+    commands.put("kill", KillCommand::new);
+    commands.put("logs", LogsCommand::new);
     commands.put("inventory", InventoryCommand::new);
     commands.put("bundles", BundlesCommand::new);
     commands.put("image", ImageCommand::new);

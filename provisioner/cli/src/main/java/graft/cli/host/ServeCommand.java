@@ -172,6 +172,8 @@ public final class ServeCommand implements Callable<Integer> {
       description = "Where to serve metrics: a Unix socket or a loopback address.")
   Endpoint metrics;
 
+  @Mixin OperatorSettings operators;
+
   @Option(
       names = "--audit",
       paramLabel = "FILE|syslog|off",
@@ -332,6 +334,9 @@ public final class ServeCommand implements Callable<Integer> {
     config.audit(events);
     if (metrics != null) {
       config.metrics(ListenAddress.parse(metrics.toString()));
+    }
+    if (starterConfig == null) {
+      operators.socket(why -> output.err().println("WARNING: " + why)).ifPresent(config::operator);
     }
     try {
       return config.build();

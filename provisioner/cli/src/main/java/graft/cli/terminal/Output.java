@@ -51,6 +51,22 @@ public final class Output {
     }
   }
 
+  /** Prints the result as JSON on one line, unless the output is text. */
+  public void resultLine(Object tree) {
+    if (isJson()) {
+      out().println(Json.line(tree));
+      out().flush();
+    }
+  }
+
+  /** Clears the terminal, if standard output is one. */
+  public void clearScreen() {
+    if (!isJson() && Question.isTerminal(1)) {
+      command.commandLine().getOut().print("\u001b[H\u001b[2J");
+      command.commandLine().getOut().flush();
+    }
+  }
+
   public PrintWriter out() {
     return TerminalWriter.over(command.commandLine().getOut());
   }

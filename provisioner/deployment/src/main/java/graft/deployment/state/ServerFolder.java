@@ -13,6 +13,7 @@ public record ServerFolder(String instance) {
   private static final Path FILES = Path.of("/var/lib/graft-server");
   private static final Path RUNTIME = Path.of("/run/graft");
   private static final Path LOGS = Path.of("/var/log/graft");
+  private static final Path OPERATORS = Path.of("/run/graft-server");
 
   /** Sockets' paths are short (unix(7)). */
   private static final int MOST = 50;
@@ -60,6 +61,16 @@ public record ServerFolder(String instance) {
   /** The audit trail, if it is a file. */
   public Path audit() {
     return logs().resolve("audit.jsonl");
+  }
+
+  /** The folder of the socket for operators; the server's user owns it. */
+  public Path operators() {
+    return OPERATORS.resolve(instance);
+  }
+
+  /** The socket by which operators ask the server. */
+  public Path operator() {
+    return operators().resolve("operator.sock");
   }
 
   /** The configuration of the server's starter. */

@@ -13,6 +13,8 @@ import graft.remoting.server.control.WorkerKind;
 import graft.remoting.server.jail.Isolation;
 import graft.remoting.server.jail.IsolationException;
 import graft.remoting.server.jail.WorkerJail;
+import graft.remoting.server.operate.OperatorRequests;
+import graft.remoting.server.operate.OperatorSocket;
 import graft.remoting.server.pool.GuestUses;
 import graft.remoting.server.pool.ServerAudit;
 import graft.remoting.server.pool.ServerMetrics;
@@ -119,13 +121,7 @@ public final class GraftServer implements AutoCloseable {
     parts.add(shares);
     parts.add(pool);
     pool.start();
-    if (config.metrics().isPresent()) {
-      MetricsEndpoint endpoint =
-          new MetricsEndpoint(
-              config.metrics().get(), () -> metrics.page(pool.sessions(), pool.readyWorkers()));
-      parts.add(endpoint);
-      metricsAddress = Optional.of(endpoint.address());
-    }
+    openViews(config, pool, metrics, shares);
     Handshake handshake =
         new Handshake(Dispatcher.API_HASH, grants, pool::secret, config.handshakeLimit());
     SessionPlaces places =
@@ -153,6 +149,25 @@ public final class GraftServer implements AutoCloseable {
       throw new ServerException("cannot tell graft-starter: " + e.getMessage(), e);
     }
     ServiceManager.ready();
+  }
+
+  /** Opens what shows the server to others: metrics, and the socket for operators. */
+  private void openViews(
+      ServerConfig config, WorkerPool pool, ServerMetrics metrics, GpuShares shares)
+      throws ServerException {
+    if (config.metrics().isPresent()) {
+      MetricsEndpoint endpoint =
+          new MetricsEndpoint(
+              config.metrics().get(), () -> metrics.page(pool.sessions(), pool.readyWorkers()));
+      parts.add(endpoint);
+      metricsAddress = Optional.of(endpoint.address());
+    }
+    if (config.operator().isPresent()) {
+      List<String> listen = addresses.stream().map(ListenAddress::toString).toList();
+      OperatorRequests requests =
+          new OperatorRequests(pool, shares, config.device(), listen, config.maxSessions());
+      parts.add(new OperatorSocket(config.operator().get(), requests, pool::hasWorker));
+    }
   }
 
   /** Ends the process at once: what ended one of its threads may also hinder an exit. */

@@ -26,6 +26,8 @@ import java.util.Optional;
  * @param maxSessions the largest number of sessions at one time
  * @param maxGuestSessions the largest number of sessions of one guest at one time
  * @param metrics the address of the metrics endpoint, a Unix socket or a loopback address
+ * @param operator the socket for operators ({@link graft.remoting.server.operate}), in a folder
+ *     that only the server's user can enter
  * @param runtimeFolder the folder for the private socket, created with mode 0700; a temporary
  *     folder if empty
  * @param handshakeLimit the time within which a connection must authenticate
@@ -49,6 +51,7 @@ public record ServerConfig(
     int maxSessions,
     int maxGuestSessions,
     Optional<ListenAddress> metrics,
+    Optional<Path> operator,
     Optional<Path> runtimeFolder,
     Duration handshakeLimit,
     int maxHandshakes,
@@ -112,6 +115,7 @@ public record ServerConfig(
     private int maxSessions = 64;
     private int maxGuestSessions = Integer.MAX_VALUE;
     private Optional<ListenAddress> metrics = Optional.empty();
+    private Optional<Path> operator = Optional.empty();
     private Optional<Path> runtimeFolder = Optional.empty();
     private Duration handshakeLimit = Duration.ofSeconds(5);
     private int maxHandshakes = 64;
@@ -180,6 +184,12 @@ public record ServerConfig(
     /** Sets the address of the metrics endpoint; by default there is none. */
     public Builder metrics(ListenAddress address) {
       metrics = Optional.of(address);
+      return this;
+    }
+
+    /** Sets the socket for operators; by default there is none. */
+    public Builder operator(Path socket) {
+      operator = Optional.of(socket);
       return this;
     }
 
@@ -261,6 +271,7 @@ public record ServerConfig(
           maxSessions,
           maxGuestSessions,
           metrics,
+          operator,
           runtimeFolder,
           handshakeLimit,
           maxHandshakes,

@@ -78,6 +78,7 @@ class HostileWorkerTest {
   @Test
   void whatOnlyTheServerSaysIsNotHeard() throws Exception {
     assertEndedBy(new ControlMessage.Shared(Bytes.NONE).encode());
+    assertEndedBy(new ControlMessage.EndSession("the worker wants so").encode());
     assertEndedBy(
         new ControlMessage.AddConnection(
                 0, Bytes.of(new byte[HandshakeMessages.WELCOME]), Bytes.of(new byte[0]))
@@ -95,7 +96,7 @@ class HostileWorkerTest {
             new byte[] {'E', 0, 1, (byte) 0x80},
             new byte[] {'G', 0, 32, 1},
             new byte[ControlMessage.MAX + 1],
-            new ControlMessage.Used(-1, 0, 0, 0).encode())) {
+            new ControlMessage.Used(-1, 0, 0, 0, 0).encode())) {
       assertEndedBy(packet);
     }
   }

@@ -36,6 +36,7 @@ class PackagesTest {
           Map.entry("pool", "control exchange jail system transport"),
           Map.entry("accept", "control exchange pool protocol share system transport"),
           Map.entry("share", "control exchange"),
+          Map.entry("operate", "control exchange pool share system"),
           // The worker's process.
           Map.entry("session.memory", "exchange system"),
           Map.entry("session.call", "connection protocol session.memory"),
@@ -60,7 +61,9 @@ class PackagesTest {
                   + " transport"),
           // The packages that start the two.
           Map.entry(
-              "", "accept control exchange jail pool session.call share system transport worker"));
+              "",
+              "accept control exchange jail operate pool session.call share system transport"
+                  + " worker"));
 
   private static final JavaClasses CLASSES =
       new ClassFileImporter()

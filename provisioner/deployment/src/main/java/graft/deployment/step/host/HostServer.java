@@ -18,4 +18,10 @@ public interface HostServer extends Step {
 
   /** The file of the server's process id, or of its starter's. */
   Path pidFile();
+
+  /** The socket by which operators ask the server. */
+  Path operator();
+
+  /** What the server prints. */
+  ServerLog printed();
 }

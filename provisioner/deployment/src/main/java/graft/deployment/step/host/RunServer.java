@@ -118,6 +118,18 @@ public record RunServer(
     return snapshot.servers().contains(pidFile);
   }
 
+  @Override
+  public Path operator() {
+    return folder().operator();
+  }
+
+  @Override
+  public ServerLog printed() {
+    return byUnits
+        ? ServerLog.units(List.of(ServerUnits.starter(folder()), ServerUnits.server(folder())))
+        : ServerLog.file(folder().log());
+  }
+
   private ServerFolder folder() {
     return new ServerFolder(instance);
   }
@@ -191,7 +203,12 @@ public record RunServer(
 
   private List<String> serverCommand() {
     List<String> arguments = server().arguments();
-    arguments.addAll(List.of("--starter", folder().socket().toString()));
+    arguments.addAll(
+        List.of(
+            "--starter",
+            folder().socket().toString(),
+            StartServer.OPERATOR,
+            folder().operator().toString()));
     return GraftCommand.serve(arguments);
   }
 
@@ -238,6 +255,9 @@ public record RunServer(
           PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwxr-xr-x")));
     }
     new ServerLogs(folder()).make(user);
+    if (!byUnits) {
+      makeOperators(user);
+    }
     PrivateFiles.makeFolder(folder().files());
     user.letEnter(folder().files());
     Path tokens = folder().tokens();
@@ -249,7 +269,7 @@ public record RunServer(
 
   /** The folders of all servers' folders. */
   private List<Path> parents() {
-    return Stream.of(folder().files(), folder().runtime(), folder().logs())
+    return Stream.of(folder().files(), folder().runtime(), folder().logs(), folder().operators())
         .map(Path::getParent)
         .toList();
   }
@@ -333,6 +353,26 @@ public record RunServer(
     }
     ServerProcess.stop(pidFile);
     PrivateFiles.deleteFolder(folder().runtime());
+    removeOperators();
+  }
+
+  /** Makes the folder of the operators' socket, which systemd makes for a unit. */
+  private void makeOperators(ServerUser user) throws IOException {
+    Path folder = folder().operators();
+    if (!Files.isDirectory(folder, LinkOption.NOFOLLOW_LINKS)) {
+      Files.createDirectory(
+          folder,
+          PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------")));
+    }
+    user.ownFolder(folder);
+  }
+
+  /** The server's user owns the folder, so that nothing in it is followed, and other files stay. */
+  private void removeOperators() throws IOException {
+    Path socket = folder().operator();
+    Files.deleteIfExists(socket);
+    Files.deleteIfExists(socket.resolveSibling(socket.getFileName() + ".lock"));
+    removeIfEmpty(folder().operators());
   }
 
   @Override

@@ -58,6 +58,12 @@ public record StartServer(
   /** The option of {@code graft serve} that names a log whose size is limited. */
   static final String ROTATED_LOG = "--log";
 
+  /** The option of {@code graft serve} that names the socket for operators. */
+  static final String OPERATOR = "--operator";
+
+  /** The longest path of a Unix socket, in bytes (unix(7)). */
+  private static final int LONGEST_SOCKET = 107;
+
   /** The lines of a log that an error shows. */
   static final int LOG_LINES = 20;
 
@@ -81,6 +87,17 @@ public record StartServer(
 
   private String rdma() {
     return rdmaPorts.isEmpty() ? "" : ", rdma by " + PortName.list(rdmaPorts);
+  }
+
+  @Override
+  public Path operator() {
+    String name = pidFile.getFileName().toString().replaceFirst("\\.pid$", "");
+    return pidFile.resolveSibling(name + ".operator.sock");
+  }
+
+  @Override
+  public ServerLog printed() {
+    return ServerLog.file(log);
   }
 
   @Override
@@ -147,13 +164,23 @@ public record StartServer(
     List<String> command = new ArrayList<>(List.of("setsid"));
     List<String> arguments = arguments();
     arguments.addAll(
-        List.of(ServerProcess.PID_FILE, pidFile.toString(), ROTATED_LOG, log.toString()));
+        List.of(
+            ServerProcess.PID_FILE,
+            pidFile.toString(),
+            ROTATED_LOG,
+            log.toString(),
+            OPERATOR,
+            hasOperator() ? operator().toString() : "off"));
     command.addAll(GraftCommand.serve(arguments));
     ProcessBuilder program = new ProcessBuilder(command);
     if (isMig()) {
       program.environment().put("CUDA_VISIBLE_DEVICES", device);
     }
     return program;
+  }
+
+  private boolean hasOperator() {
+    return operator().toString().getBytes(UTF_8).length <= LONGEST_SOCKET;
   }
 
   /** The arguments of {@code graft serve}, without a pid file. */
@@ -225,6 +252,8 @@ public record StartServer(
   @Override
   public void undo(StepContext context, Map<String, Object> before) throws Exception {
     ServerProcess.stop(pidFile);
+    PrivateFiles.delete(operator()); // which a server that was killed leaves behind
+    PrivateFiles.delete(operator().resolveSibling(operator().getFileName() + ".lock"));
     PrivateFiles.delete(tokens);
     for (Path part : RotatedFile.parts(log)) {
       PrivateFiles.delete(part);

@@ -137,13 +137,15 @@ public final class SessionGate {
       lease = shares.open(grant.name(), wanted);
       List<Integer> fds = new ArrayList<>(List.of(socket.fd(), slot.fd(), lease.page().fd()));
       fds.addAll(memory.fds());
+      SessionLimits its =
+          limits
+              .withMemory(grant.memory().orElse(limits.memory()))
+              .withGuestMemory(grant.guestMemory().orElse(limits.guestMemory()));
       ControlMessage.StartSession start =
           new ControlMessage.StartSession(
               id,
               grant.name(),
-              limits
-                  .withMemory(grant.memory().orElse(limits.memory()))
-                  .withGuestMemory(grant.guestMemory().orElse(limits.guestMemory())),
+              its,
               uses.slots(),
               slot.number(),
               channel,
@@ -151,24 +153,30 @@ public final class SessionGate {
               memory.problem(),
               welcome(id, accepted),
               accepted.tlsKey());
-      GpuShares.SessionLease its = lease;
+      ServedSession.Client client =
+          new ServedSession.Client(
+              grant.name(), socket.peer(), channel(channel, socket), grant.fingerprint(), its);
+      GpuShares.SessionLease given = lease;
       Supplier<ServedSession> session =
-          () ->
-              new ServedSession(
-                  id,
-                  accepted.sessionSecret(),
-                  grant.name(),
-                  socket.peer(),
-                  wanted,
-                  grant.fingerprint(),
-                  its.page());
-      begin(kind, session, start, fds, its, () -> release(slot, its));
+          () -> new ServedSession(id, accepted.sessionSecret(), client, wanted, given.page());
+      begin(kind, session, start, fds, given, () -> release(slot, given));
       begun = true;
     } finally {
       if (!begun) {
         release(slot, lease);
       }
     }
+  }
+
+  /** Returns what docs/glossary.md calls the channel. */
+  private static String channel(int channel, NativeSocket socket) throws IOException {
+    return switch (channel) {
+      case HandshakeMessages.CHANNEL_SHARED_MEMORY -> "shm";
+      case HandshakeMessages.CHANNEL_GUEST_MEMORY -> "ivshmem";
+      case HandshakeMessages.CHANNEL_RDMA -> "rdma";
+      case HandshakeMessages.CHANNEL_VCHAN -> "vchan";
+      default -> socket.isLocal() ? "unix" : socket.peerCid().isPresent() ? "vsock" : "tcp";
+    };
   }
 
   private void release(GuestUses.Slot slot, GpuShares.SessionLease lease) {

@@ -2,6 +2,7 @@ package graft.remoting.server.control;
 
 import graft.remoting.server.control.ControlMessage.AddConnection;
 import graft.remoting.server.control.ControlMessage.AskLease;
+import graft.remoting.server.control.ControlMessage.EndSession;
 import graft.remoting.server.control.ControlMessage.Ended;
 import graft.remoting.server.control.ControlMessage.Failed;
 import graft.remoting.server.control.ControlMessage.Find;
@@ -11,10 +12,12 @@ import graft.remoting.server.control.ControlMessage.KeepCode;
 import graft.remoting.server.control.ControlMessage.KnownCode;
 import graft.remoting.server.control.ControlMessage.LeaseGranted;
 import graft.remoting.server.control.ControlMessage.LimitReached;
+import graft.remoting.server.control.ControlMessage.Program;
 import graft.remoting.server.control.ControlMessage.Ready;
 import graft.remoting.server.control.ControlMessage.Shared;
 import graft.remoting.server.control.ControlMessage.StartSession;
 import graft.remoting.server.control.ControlMessage.Used;
+import graft.remoting.server.exchange.GuestProgram;
 import graft.remoting.server.exchange.Limit;
 import graft.remoting.server.exchange.SessionLimits;
 import graft.remoting.server.protocol.HandshakeMessages;
@@ -51,8 +54,22 @@ final class ControlCodec {
                 out.writeLong(m.bytesOut());
                 out.writeLong(m.calls());
                 out.writeLong(m.memory());
+                out.writeLong(m.peak());
               },
-              in -> new Used(count(in), count(in), count(in), count(in))),
+              in -> new Used(count(in), count(in), count(in), count(in), count(in))),
+          new Kind<>(
+              'P',
+              Program.class,
+              (m, out) -> {
+                out.writeUTF(m.program().name());
+                out.writeLong(m.program().process());
+              },
+              in -> new Program(new GuestProgram(text(in), count(in)))),
+          new Kind<>(
+              'X',
+              EndSession.class,
+              (m, out) -> put(out, m.reason()),
+              in -> new EndSession(text(in))),
           new Kind<>('E', Ended.class, (m, out) -> put(out, m.reason()), in -> new Ended(text(in))),
           new Kind<>(
               'Q',

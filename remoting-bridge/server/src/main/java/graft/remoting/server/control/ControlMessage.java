@@ -1,6 +1,7 @@
 package graft.remoting.server.control;
 
 import graft.remoting.server.accept.GuestMemory;
+import graft.remoting.server.exchange.GuestProgram;
 import graft.remoting.server.exchange.Limit;
 import graft.remoting.server.exchange.SessionLimits;
 import graft.remoting.server.system.Bytes;
@@ -17,8 +18,23 @@ public sealed interface ControlMessage {
   /** From a worker: it cannot work, for this reason, and exits. */
   record Failed(String reason) implements ControlMessage {}
 
-  /** From a worker: what its session has used so far. */
-  record Used(long bytesIn, long bytesOut, long calls, long memory) implements ControlMessage {}
+  /**
+   * From a worker: what its session has used so far.
+   *
+   * @param memory the device memory that is allocated now
+   * @param peak the most device memory that was allocated
+   */
+  record Used(long bytesIn, long bytesOut, long calls, long memory, long peak)
+      implements ControlMessage {
+    /** What a session has used before it begins. */
+    public static final Used NOTHING = new Used(0, 0, 0, 0, 0);
+  }
+
+  /** From a worker: the program that its session serves, as the guest says. */
+  record Program(GuestProgram program) implements ControlMessage {}
+
+  /** To a worker: end the session, after its client has been told this reason. */
+  record EndSession(String reason) implements ControlMessage {}
 
   /** From a worker: its session has ended, and it exits. */
   record Ended(String reason) implements ControlMessage {}

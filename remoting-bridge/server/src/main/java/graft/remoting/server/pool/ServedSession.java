@@ -2,10 +2,14 @@ package graft.remoting.server.pool;
 
 import graft.remoting.server.control.ControlMessage;
 import graft.remoting.server.control.DeviceSpec;
+import graft.remoting.server.exchange.GuestProgram;
 import graft.remoting.server.exchange.LeasePage;
 import graft.remoting.server.exchange.Limit;
+import graft.remoting.server.exchange.SessionLimits;
 import graft.remoting.server.system.Bytes;
+import java.time.Instant;
 import java.util.Locale;
+import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 
@@ -16,47 +20,50 @@ public final class ServedSession {
 
   private final long id;
   private final Bytes secret;
-  private final String name;
-  private final String peer;
+  private final Client client;
   private final DeviceSpec device;
-  private final String token;
   private final Set<Limit> reached = ConcurrentHashMap.newKeySet();
   private final long started = System.nanoTime();
-  private volatile ControlMessage.Used used = new ControlMessage.Used(0, 0, 0, 0);
+  private final Instant since = Instant.now();
+  private volatile ControlMessage.Used used = ControlMessage.Used.NOTHING;
+  private volatile String endsBecause;
   private volatile String ending;
+  private volatile Optional<GuestProgram> program = Optional.empty();
   private volatile Runnable atEnd = () -> {};
   private volatile Runnable onAsk = () -> {};
   private final LeasePage lease;
 
   /**
+   * Who the session serves, and what it may use.
+   *
+   * @param name the name that the client authenticated by
+   * @param peer the address of the client
+   * @param channel what carries the session's calls, in the words of docs/glossary.md
+   * @param token identifies the token that the session was opened with, see {@link
+   *     graft.common.grants.Grant#fingerprint}
+   * @param limits the limits of the session and of its guest
+   */
+  public record Client(
+      String name, String peer, String channel, String token, SessionLimits limits) {}
+
+  /**
    * What the server knows of a session.
    *
    * @param secret what a further connection of the session must prove to know
-   * @param token identifies the token that the session was opened with, see {@link
-   *     graft.common.grants.Grant#fingerprint}
    * @param lease by which the session gets its GPU
    */
-  public ServedSession(
-      long id,
-      Bytes secret,
-      String name,
-      String peer,
-      DeviceSpec device,
-      String token,
-      LeasePage lease) {
+  public ServedSession(long id, Bytes secret, Client client, DeviceSpec device, LeasePage lease) {
     this.id = id;
     this.secret = secret;
-    this.name = name;
-    this.peer = peer;
+    this.client = client;
     this.device = device;
-    this.token = token;
     this.lease = lease;
   }
 
   /**
    * Returns the session's lease, which tells how long it has used its GPU and has waited for it.
    */
-  LeasePage lease() {
+  public LeasePage lease() {
     return lease;
   }
 
@@ -71,12 +78,34 @@ public final class ServedSession {
 
   /** Returns what identifies the token that the session was opened with. */
   public String token() {
-    return token;
+    return client.token();
   }
 
   /** Returns the address of the client. */
   public String peer() {
-    return peer;
+    return client.peer();
+  }
+
+  /** Returns who the session serves, and what it may use. */
+  public Client client() {
+    return client;
+  }
+
+  /** Returns when the session began. */
+  public Instant since() {
+    return since;
+  }
+
+  /** Returns the program that the session serves, as its guest says; empty before it says so. */
+  public Optional<GuestProgram> program() {
+    return program;
+  }
+
+  /** Notes which program the guest says that the session serves; only the first claim counts. */
+  void program(GuestProgram claimed) {
+    if (program.isEmpty()) {
+      program = Optional.of(claimed);
+    }
   }
 
   /** Returns the device. */
@@ -110,6 +139,9 @@ public final class ServedSession {
 
   /** Returns why the session has ended. */
   String reason(int exitStatus) {
+    if (endsBecause != null) {
+      return endsBecause;
+    }
     if (ending != null) {
       return ending;
     }
@@ -118,8 +150,13 @@ public final class ServedSession {
         : "the worker died with status " + exitStatus;
   }
 
-  long id() {
+  public long id() {
     return id;
+  }
+
+  /** Returns the session's id as operators see it and name it: hexadecimal digits. */
+  public String number() {
+    return Long.toHexString(id);
   }
 
   /** Returns the secret that a further connection of this session must prove to know. */
@@ -128,15 +165,20 @@ public final class ServedSession {
   }
 
   public String name() {
-    return name;
+    return client.name();
   }
 
-  ControlMessage.Used used() {
+  public ControlMessage.Used used() {
     return used;
   }
 
   void used(ControlMessage.Used value) {
     used = value;
+  }
+
+  /** Notes why the server ends the session, which counts more than what the worker reports. */
+  void endsBecause(String reason) {
+    endsBecause = reason;
   }
 
   /** Notes why the session ends, as the worker reported it. */
@@ -145,7 +187,7 @@ public final class ServedSession {
   }
 
   public String startLine() {
-    return "session start: name=" + name + " peer=" + peer + " device=" + device;
+    return "session start: name=" + name() + " peer=" + peer() + " device=" + device;
   }
 
   /** Returns the line that the log gets at the end of the session. */
@@ -153,8 +195,8 @@ public final class ServedSession {
     return String.format(
         Locale.ROOT,
         "session end: name=%s peer=%s device=%s seconds=%.1f bytesIn=%d bytesOut=%d calls=%d (%s)",
-        name,
-        peer,
+        name(),
+        peer(),
         device,
         seconds(),
         used.bytesIn(),

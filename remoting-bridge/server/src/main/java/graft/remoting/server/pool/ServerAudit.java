@@ -51,20 +51,32 @@ public final class ServerAudit {
         "connect",
         session.name(),
         session.peer(),
-        Map.of("session", number(session), "device", session.device().toString()));
+        Map.of("session", session.number(), "device", session.device().toString()));
   }
 
   /** A session has ended. */
   void ended(ServedSession session, int exitStatus) {
     Map<String, Object> details = new LinkedHashMap<>();
-    details.put("session", number(session));
+    details.put("session", session.number());
     details.put("reason", session.reason(exitStatus));
     details.put("seconds", Math.round(session.seconds() * 10) / 10.0);
     details.put("calls", session.used().calls());
     details.put("bytesIn", session.used().bytesIn());
     details.put("bytesOut", session.used().bytesOut());
-    details.put("gpuSeconds", millis(session.lease().used()));
-    details.put("leaseWaitSeconds", millis(session.lease().waited()));
+    details.put("channel", session.client().channel());
+    details.put("device", session.device().toString());
+    details.put("peakMemoryBytes", session.used().peak());
+    if (session.device().isTimed()) {
+      details.put("gpuSeconds", millis(session.lease().used()));
+      details.put("leaseWaitSeconds", millis(session.lease().waited()));
+    }
+    session
+        .program()
+        .ifPresent(
+            program -> {
+              details.put("claimedProgram", program.name());
+              details.put("claimedPid", program.process());
+            });
     log.write("session-end", session.name(), session.peer(), details);
   }
 
@@ -80,12 +92,8 @@ public final class ServerAudit {
           "limit",
           session.name(),
           session.peer(),
-          Map.of("session", number(session), "reason", limit.text()));
+          Map.of("session", session.number(), "reason", limit.text()));
     }
-  }
-
-  private static String number(ServedSession session) {
-    return Long.toHexString(session.id());
   }
 
   /**

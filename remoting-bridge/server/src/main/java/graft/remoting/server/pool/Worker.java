@@ -72,7 +72,7 @@ public final class Worker {
   }
 
   /** Returns the session that the worker serves, null before it serves one. */
-  ServedSession session() {
+  public ServedSession session() {
     return session;
   }
 
@@ -97,6 +97,21 @@ public final class Worker {
     share(served);
     session = served;
     control.sendAtOnce(message, fds);
+  }
+
+  /**
+   * Ends the session. The worker tells the client why, and is killed if it has not ended after the
+   * limit. Returns when the process has ended.
+   */
+  public void endSession(String reason, Duration limit) {
+    session.endsBecause(reason);
+    try {
+      control.sendAtOnce(new ControlMessage.EndSession(reason), List.of());
+    } catch (IOException e) {
+      LOG.debug("worker {} is not told to end its session: {}", pid(), e.getMessage());
+      process.kill();
+    }
+    awaitExit(limit);
   }
 
   /** Without the folder only a part of CUDA does not work, so that the session begins anyway. */

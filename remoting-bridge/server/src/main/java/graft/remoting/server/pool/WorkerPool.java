@@ -177,20 +177,33 @@ public final class WorkerPool implements AutoCloseable {
     return (int) list.stream().filter(w -> w.kind().serves(kind)).count();
   }
 
-  /** Returns the worker that serves this session of that name, null if there is none. */
-  public Worker find(long sessionId, String name) {
+  /** Returns the workers that serve the chosen sessions. */
+  public List<Worker> serving(Predicate<ServedSession> chosen) {
     lock.lock();
     try {
-      for (Worker worker : workers.values()) {
-        ServedSession session = worker.session();
-        if (session != null && session.id() == sessionId && session.name().equals(name)) {
-          return worker;
-        }
-      }
-      return null;
+      return workers.values().stream()
+          .filter(worker -> worker.session() != null && chosen.test(worker.session()))
+          .toList();
     } finally {
       lock.unlock();
     }
+  }
+
+  /** Returns whether a process is one of the workers. */
+  public boolean hasWorker(long process) {
+    lock.lock();
+    try {
+      return workers.containsKey(process);
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /** Returns the worker that serves this session of that name, null if there is none. */
+  public Worker find(long sessionId, String name) {
+    return serving(session -> session.id() == sessionId && session.name().equals(name)).stream()
+        .findFirst()
+        .orElse(null);
   }
 
   /**
@@ -204,18 +217,8 @@ public final class WorkerPool implements AutoCloseable {
 
   /** Ends the chosen sessions immediately, by killing their processes. */
   public void end(Predicate<ServedSession> chosen, String reason) {
-    List<Worker> ended;
-    lock.lock();
-    try {
-      ended =
-          workers.values().stream()
-              .filter(worker -> worker.session() != null && chosen.test(worker.session()))
-              .toList();
-    } finally {
-      lock.unlock();
-    }
-    for (Worker worker : ended) {
-      worker.session().ending(reason);
+    for (Worker worker : serving(chosen)) {
+      worker.session().endsBecause(reason);
       worker.process().kill();
     }
   }
@@ -227,12 +230,7 @@ public final class WorkerPool implements AutoCloseable {
 
   /** Returns the sessions that are served now. */
   public List<ServedSession> sessions() {
-    lock.lock();
-    try {
-      return workers.values().stream().map(Worker::session).filter(s -> s != null).toList();
-    } finally {
-      lock.unlock();
-    }
+    return serving(session -> true).stream().map(Worker::session).toList();
   }
 
   public int readyWorkers() {

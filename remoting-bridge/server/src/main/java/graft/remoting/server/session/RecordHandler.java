@@ -24,6 +24,11 @@ public interface RecordHandler {
    */
   long memory();
 
+  /** Returns the most bytes that {@link #memory} has been. Any thread may call this. */
+  default long peakMemory() {
+    return memory();
+  }
+
   /**
    * Waits until the device has finished the session's work. Any thread may call this that has no
    * context of its own.

@@ -105,6 +105,7 @@ public final class Session implements RecordHandler {
         new GraphCalls(device, handles),
         new SharingCalls(device, files, terms.handles()),
         new ContextCalls(device, tracked, counted, handles, state, warmContexts),
+        new ProgramCalls(terms.program()),
         copies,
         new RegionCalls(device, channel),
         mappings,
@@ -194,5 +195,10 @@ public final class Session implements RecordHandler {
   @Override
   public long memory() {
     return device.used();
+  }
+
+  @Override
+  public long peakMemory() {
+    return device.peak();
   }
 }

@@ -2,6 +2,7 @@ package graft.remoting.server.session;
 
 import graft.remoting.server.exchange.CodeExchange;
 import graft.remoting.server.exchange.GpuLease;
+import graft.remoting.server.exchange.GuestProgram;
 import graft.remoting.server.exchange.GuestUse;
 import graft.remoting.server.exchange.HandleExchange;
 import graft.remoting.server.exchange.Limit;
@@ -19,6 +20,7 @@ import java.util.function.Consumer;
  * @param spinMicros how long to poll for the device before sleeping, in microseconds
  * @param handles finds the handles that other sessions of the same name export
  * @param code finds the code that sessions of the same name have sent
+ * @param program told which program the guest says that the session serves
  */
 public record SessionTerms(
     String name,
@@ -28,7 +30,8 @@ public record SessionTerms(
     Consumer<Limit> reached,
     int spinMicros,
     HandleExchange handles,
-    CodeExchange code) {
+    CodeExchange code,
+    Consumer<GuestProgram> program) {
   /** Returns the terms of a session without a client. */
   public static SessionTerms unlimited(int spinMicros) {
     return of(SessionLimits.NONE, spinMicros);
@@ -44,6 +47,7 @@ public record SessionTerms(
         which -> {},
         spinMicros,
         HandleExchange.NONE,
-        CodeExchange.NONE);
+        CodeExchange.NONE,
+        program -> {});
   }
 }

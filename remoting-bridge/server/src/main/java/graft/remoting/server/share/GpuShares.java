@@ -11,6 +11,7 @@ import java.io.IOException;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -44,7 +45,7 @@ public final class GpuShares implements AutoCloseable {
 
   /** Returns whether the time of a device's work is measured, so that shares can hold. */
   public static boolean measures(DeviceSpec device) {
-    return device.kind().equals(DeviceSpec.SOFTWARE);
+    return device.isTimed();
   }
 
   /** The lease of one session. */
@@ -108,6 +109,15 @@ public final class GpuShares implements AutoCloseable {
     public void close() {
       end(this);
     }
+  }
+
+  /**
+   * Returns the share of a guest; empty while no guest has one, since sessions then take no turns.
+   */
+  public synchronized Optional<Share> of(String guest) {
+    return shares.isEmpty()
+        ? Optional.empty()
+        : Optional.of(shares.getOrDefault(guest, Share.DEFAULT));
   }
 
   /** Makes the lease of a new session. */

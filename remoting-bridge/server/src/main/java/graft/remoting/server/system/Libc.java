@@ -116,6 +116,8 @@ public final class Libc {
 
   static native int shutdown(int fd, int how);
 
+  public static native int geteuid();
+
   public static native int close(int fd);
 
   static native long recv(int fd, long buffer, long length, int flags);

@@ -58,7 +58,20 @@ public class NativeSocket implements AutoCloseable {
    * @param peer the peer's description
    */
   public static NativeSocket connectPackets(Path path, String peer) throws IOException {
-    int fd = Libc.socket(Libc.AF_UNIX, Libc.SOCK_SEQPACKET | Libc.SOCK_CLOEXEC, 0);
+    return connect(Libc.SOCK_SEQPACKET, path, peer);
+  }
+
+  /**
+   * Connects to a Unix stream socket.
+   *
+   * @param peer the peer's description
+   */
+  public static NativeSocket connectStream(Path path, String peer) throws IOException {
+    return connect(Libc.SOCK_STREAM, path, peer);
+  }
+
+  private static NativeSocket connect(int type, Path path, String peer) throws IOException {
+    int fd = Libc.socket(Libc.AF_UNIX, type | Libc.SOCK_CLOEXEC, 0);
     if (fd < 0) {
       throw Libc.failure("create a socket");
     }
@@ -307,13 +320,23 @@ public class NativeSocket implements AutoCloseable {
 
   /** Returns the process id of the peer of a Unix socket. */
   public int peerProcess() throws IOException {
+    return credential(0);
+  }
+
+  /** Returns the number of the user that the peer of a Unix socket runs as. */
+  public int peerUser() throws IOException {
+    return credential(4);
+  }
+
+  /** Returns a field of the peer's struct ucred, which the kernel noted when it connected. */
+  private int credential(int offset) throws IOException {
     try (Scratch scratch = new Scratch(16)) {
       long memory = scratch.address();
       Memory.putInt(memory + 12, 12);
       if (Libc.getsockopt(fd.get(), Libc.SOL_SOCKET, Libc.SO_PEERCRED, memory, memory + 12) < 0) {
         throw Libc.failure("ask who is at " + peer);
       }
-      return Memory.getInt(memory);
+      return Memory.getInt(memory + offset);
     }
   }
 

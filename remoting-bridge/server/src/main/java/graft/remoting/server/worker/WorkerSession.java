@@ -7,6 +7,7 @@ import graft.remoting.server.connection.StreamChannel;
 import graft.remoting.server.control.ControlMessage;
 import graft.remoting.server.control.ControlSocket;
 import graft.remoting.server.exchange.GpuLease;
+import graft.remoting.server.exchange.GuestProgram;
 import graft.remoting.server.exchange.GuestUse;
 import graft.remoting.server.exchange.Limit;
 import graft.remoting.server.protocol.HandshakeMessages;
@@ -79,7 +80,7 @@ final class WorkerSession {
   private final Semaphore opening = new Semaphore(MOST_OPENING);
 
   @GuardedBy("this")
-  private ControlMessage.Used reported = new ControlMessage.Used(0, 0, 0, 0);
+  private ControlMessage.Used reported = ControlMessage.Used.NOTHING;
 
   WorkerSession(
       ControlSocket control,
@@ -124,7 +125,8 @@ final class WorkerSession {
                   this::reached,
                   spinMicros,
                   exchange,
-                  exchange));
+                  exchange,
+                  this::isProgram));
       output.sendTo(records);
       executor.sendAlong(output);
       channel = records;
@@ -183,6 +185,15 @@ final class WorkerSession {
     }
   }
 
+  /** Tells the server which program the session serves. */
+  private void isProgram(GuestProgram program) {
+    try {
+      control.send(new ControlMessage.Program(program));
+    } catch (IOException e) {
+      LOG.debug("the server has ended: {}", e.getMessage());
+    }
+  }
+
   /** Tells the server that a limit has refused something. */
   private void reached(Limit limit) {
     if (noticed.add(limit)) {
@@ -195,8 +206,7 @@ final class WorkerSession {
   }
 
   /** Ends the session after a message to the client, which prints it. */
-  private void endIdle() throws IOException {
-    String reason = idle.reason();
+  private void endTelling(String reason) throws IOException {
     Thread last = new Thread(null, () -> tellLast(reason), "graft-last", 128 * 1024);
     last.setDaemon(true);
     last.start();
@@ -230,7 +240,11 @@ final class WorkerSession {
     }
     ControlMessage.Used used =
         new ControlMessage.Used(
-            channel.bytesIn(), channel.bytesOut(), calls.get(), executor.memory());
+            channel.bytesIn(),
+            channel.bytesOut(),
+            calls.get(),
+            executor.memory(),
+            executor.peakMemory());
     if (!used.equals(reported)) {
       reported = used;
       control.send(used);
@@ -255,7 +269,7 @@ final class WorkerSession {
         }
         report();
         if (idle.isOver(activity(), handler::finishWork)) {
-          endIdle();
+          endTelling(idle.reason());
         }
       }
     } catch (IOException e) {
@@ -321,6 +335,9 @@ final class WorkerSession {
     }
     if (received.message() instanceof ControlMessage.LeaseGranted) {
       lease.granted();
+    }
+    if (received.message() instanceof ControlMessage.EndSession end) {
+      endTelling(end.reason());
     }
     if (received.message() instanceof ControlMessage.AddConnection added && received.fd() >= 0) {
       NativeSocket connection = new NativeSocket(received.fd(), start.name());

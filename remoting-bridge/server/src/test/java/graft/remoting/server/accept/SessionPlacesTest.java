@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import graft.common.grants.Grant;
 import graft.remoting.server.control.DeviceSpec;
 import graft.remoting.server.exchange.LeasePage;
+import graft.remoting.server.exchange.SessionLimits;
 import graft.remoting.server.pool.ServedSession;
 import graft.remoting.server.system.Bytes;
 import graft.remoting.server.system.ServerException;
@@ -70,10 +71,8 @@ class SessionPlacesTest {
         new ServedSession(
             served.size() + 1,
             Bytes.of(new byte[32]),
-            guest,
-            "",
+            new ServedSession.Client(guest, "", "tcp", "", SessionLimits.NONE),
             DeviceSpec.parse("echo"),
-            "",
             LeasePage.none()));
   }
 

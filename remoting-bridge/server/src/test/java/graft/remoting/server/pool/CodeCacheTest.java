@@ -6,6 +6,7 @@ import graft.remoting.device.Memory;
 import graft.remoting.server.control.DeviceSpec;
 import graft.remoting.server.exchange.CodeExchange;
 import graft.remoting.server.exchange.LeasePage;
+import graft.remoting.server.exchange.SessionLimits;
 import graft.remoting.server.system.Bytes;
 import graft.remoting.server.system.Libc;
 import graft.remoting.server.system.Scratch;
@@ -29,7 +30,11 @@ final class CodeCacheTest {
 
   private static ServedSession session(long id, String name) {
     return new ServedSession(
-        id, HASH, name, "peer", DeviceSpec.parse("software"), "", LeasePage.none());
+        id,
+        HASH,
+        new ServedSession.Client(name, "peer", "tcp", "", SessionLimits.NONE),
+        DeviceSpec.parse("software"),
+        LeasePage.none());
   }
 
   private static Bytes hash(int number) {

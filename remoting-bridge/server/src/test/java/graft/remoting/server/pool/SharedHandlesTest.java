@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import graft.remoting.server.control.DeviceSpec;
 import graft.remoting.server.exchange.LeasePage;
+import graft.remoting.server.exchange.SessionLimits;
 import graft.remoting.server.system.Bytes;
 import org.junit.jupiter.api.Test;
 
@@ -21,7 +22,11 @@ final class SharedHandlesTest {
 
   private static ServedSession session(long id, String name) {
     return new ServedSession(
-        id, TOKEN, name, "peer", DeviceSpec.parse("software"), "", LeasePage.none());
+        id,
+        TOKEN,
+        new ServedSession.Client(name, "peer", "tcp", "", SessionLimits.NONE),
+        DeviceSpec.parse("software"),
+        LeasePage.none());
   }
 
   @Test

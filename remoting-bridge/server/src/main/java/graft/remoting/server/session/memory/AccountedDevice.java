@@ -62,6 +62,11 @@ public final class AccountedDevice extends ForwardingDevice {
     return account.used();
   }
 
+  /** Returns the most bytes that the session has used. */
+  public long peak() {
+    return account.peak();
+  }
+
   /** Returns whether an allocation of {@code bytes} is within the limit. */
   public boolean hasRoom(long bytes) {
     return account.hasRoom(bytes);

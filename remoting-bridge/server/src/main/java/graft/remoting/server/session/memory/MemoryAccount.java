@@ -27,6 +27,7 @@ final class MemoryAccount {
 
   private final MemoryLimit limit;
   private final AtomicLong used = new AtomicLong();
+  private final AtomicLong peak = new AtomicLong();
   private volatile boolean graphsAllocate;
 
   @GuardedBy("this")
@@ -69,6 +70,14 @@ final class MemoryAccount {
     return used.get() + (graphsAllocate ? graphMemory() : 0);
   }
 
+  /**
+   * Returns the most bytes that were allocated. Memory that graphs allocate counts as it is when
+   * this is called.
+   */
+  long peak() {
+    return peak.accumulateAndGet(used(), Math::max);
+  }
+
   /** Returns whether an allocation of {@code bytes}, unsigned, is within the limit. */
   boolean hasRoom(long bytes) {
     if (!isWithinSession(bytes) || !takeForGuest(bytes)) {
@@ -99,7 +108,7 @@ final class MemoryAccount {
   }
 
   private void change(long bytes) {
-    used.addAndGet(bytes);
+    peak.accumulateAndGet(used.addAndGet(bytes), Math::max);
     limit.guest().add(GuestUse.Resource.DEVICE_MEMORY, bytes);
   }
 

@@ -1,0 +1,136 @@
+package graft.remoting.server.operate;
+
+import graft.common.grants.Share;
+import graft.remoting.server.control.DeviceSpec;
+import graft.remoting.server.pool.ServedSession;
+import graft.remoting.server.pool.Worker;
+import graft.remoting.server.pool.WorkerPool;
+import graft.remoting.server.share.GpuShares;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
+import java.util.Comparator;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+
+/**
+ * The requests of operators, each with the fields of its JSON object:
+ *
+ * <table>
+ * <caption>Requests</caption>
+ * <tr><td>{@code {"request":"sessions"}}</td><td>the server, and the sessions that it serves</td></tr>
+ * <tr><td>{@code {"request":"end","session":ID}}</td><td>ends a session, and answers when its worker
+ * has ended</td></tr>
+ * </table>
+ *
+ * What is not known, or not measured on the session's device, is null.
+ */
+public final class OperatorRequests implements OperatorSocket.Requests {
+  /** How long a worker may take to tell its client that the session ends. */
+  private static final Duration LAST_WORDS = Duration.ofSeconds(3);
+
+  private static final double NANOS = 1e9;
+
+  private final WorkerPool pool;
+  private final GpuShares shares;
+  private final DeviceSpec device;
+  private final List<String> listen;
+  private final int maxSessions;
+  private final Instant since = Instant.now();
+
+  /**
+   * Answers for one server.
+   *
+   * @param device the device of sessions whose token names none
+   * @param listen the addresses that clients connect to
+   */
+  public OperatorRequests(
+      WorkerPool pool, GpuShares shares, DeviceSpec device, List<String> listen, int maxSessions) {
+    this.pool = pool;
+    this.shares = shares;
+    this.device = device;
+    this.listen = List.copyOf(listen);
+    this.maxSessions = maxSessions;
+  }
+
+  @Override
+  public Map<String, Object> answer(Map<String, Object> request) throws RefusedRequestException {
+    Object what = request.get("request");
+    if ("sessions".equals(what)) {
+      return sessions();
+    }
+    if ("end".equals(what) && request.get("session") instanceof String session) {
+      return end(session);
+    }
+    throw new RefusedRequestException(
+        "a request is \"sessions\", or \"end\" with the id of a \"session\"");
+  }
+
+  private Map<String, Object> sessions() {
+    Map<String, Object> server = new LinkedHashMap<>();
+    server.put("device", device.toString());
+    server.put("listen", listen);
+    server.put("pid", ProcessHandle.current().pid());
+    server.put("since", text(since));
+    server.put("maxSessions", maxSessions);
+    List<Map<String, Object>> sessions =
+        pool.sessions().stream()
+            .sorted(Comparator.comparing(ServedSession::since))
+            .map(session -> tree(session, shares.of(session.name())))
+            .toList();
+    Map<String, Object> answer = new LinkedHashMap<>();
+    answer.put("server", server);
+    answer.put("sessions", sessions);
+    return answer;
+  }
+
+  private Map<String, Object> end(String number) throws RefusedRequestException {
+    Worker worker =
+        pool.serving(session -> session.number().equals(number)).stream()
+            .findFirst()
+            .orElseThrow(() -> new RefusedRequestException("there is no such session"));
+    ServedSession session = worker.session();
+    worker.endSession("an operator has ended it", LAST_WORDS);
+    return tree(session, shares.of(session.name()));
+  }
+
+  /** Returns what operators see of a session. */
+  static Map<String, Object> tree(ServedSession session, Optional<Share> share) {
+    ServedSession.Client client = session.client();
+    boolean isTimed = session.device().isTimed();
+    Map<String, Object> tree = new LinkedHashMap<>();
+    tree.put("session", session.number());
+    tree.put("guest", client.name());
+    tree.put("claimedProgram", session.program().map(program -> program.name()).orElse(null));
+    tree.put("claimedPid", session.program().map(program -> program.process()).orElse(null));
+    tree.put("peer", client.peer());
+    tree.put("channel", client.channel());
+    tree.put("device", session.device().toString());
+    tree.put("since", text(session.since()));
+    tree.put("seconds", session.seconds());
+    tree.put("class", share.map(s -> s.type().toString()).orElse(null));
+    tree.put("compute", share.filter(s -> s.percent() > 0).map(Share::percent).orElse(null));
+    tree.put("priority", share.map(s -> s.priority().toString()).orElse(null));
+    tree.put("gpuSeconds", isTimed ? session.lease().used() / NANOS : null);
+    tree.put("leaseWaitSeconds", isTimed ? session.lease().waited() / NANOS : null);
+    tree.put("waiting", isTimed ? session.lease().isWaiting() : null);
+    tree.put("memoryBytes", session.used().memory());
+    tree.put("peakMemoryBytes", session.used().peak());
+    tree.put("memoryLimitBytes", limit(client.limits().memory()));
+    tree.put("guestMemoryLimitBytes", limit(client.limits().guestMemory()));
+    tree.put("calls", session.used().calls());
+    tree.put("bytesIn", session.used().bytesIn());
+    tree.put("bytesOut", session.used().bytesOut());
+    return tree;
+  }
+
+  private static Long limit(long bytes) {
+    return bytes == 0 ? null : bytes;
+  }
+
+  private static String text(Instant at) {
+    return at.truncatedTo(ChronoUnit.MILLIS).toString();
+  }
+}

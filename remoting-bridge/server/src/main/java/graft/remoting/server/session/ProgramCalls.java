@@ -1,0 +1,28 @@
+package graft.remoting.server.session;
+
+import graft.remoting.device.CudaResult;
+import graft.remoting.device.Memory;
+import graft.remoting.server.exchange.GuestProgram;
+import graft.remoting.server.session.call.Call;
+import graft.remoting.server.session.call.SessionCalls;
+import java.util.function.Consumer;
+
+/** Learns which program the session serves; only the first call counts. */
+final class ProgramCalls implements SessionCalls.Program {
+  private final Consumer<GuestProgram> told;
+  private boolean isTold;
+
+  ProgramCalls(Consumer<GuestProgram> told) {
+    this.told = told;
+  }
+
+  @Override
+  public int graftProgram(Call call, int process, long name) {
+    if (!isTold) {
+      isTold = true;
+      String text = Memory.string(name, GuestProgram.LONGEST);
+      told.accept(new GuestProgram(text, Integer.toUnsignedLong(process)));
+    }
+    return CudaResult.SUCCESS;
+  }
+}
