@@ -61,7 +61,7 @@ GRAFT_EXPORT int cuLibraryGetManaged(void *pointer, void *bytes, void *library, 
   uint64_t base, size;
   int r = graft_primary_context(0, &context);
   if (r) return r;
-  if (!name || (!pointer && !bytes)) return GRAFT_INVALID_VALUE;
+  if (!name || !*name || (!pointer && !bytes)) return GRAFT_INVALID_VALUE;
   unsigned char *contents = malloc(chunk);
   if (!contents) return GRAFT_OUT_OF_MEMORY;
   r = rpc_graftLibraryGetManaged(library, name, &base, &size, contents, chunk);

@@ -20,16 +20,18 @@
 
 static _Thread_local struct {
   struct graft_object *context;
+  uint32_t id; /* of the context, since a primary context is made again behind the same handle */
   void *stream;
 } own;
 
 void *graft_mirror_stream(void) {
   struct graft_object *context = graft_context_current();
-  if (own.context != context) {
+  if (own.context != context || (context && own.id != context->id)) {
     void *made;
     if (cuStreamCreate(&made, 1)) return NULL; /* CU_STREAM_NON_BLOCKING */
     own.stream = made;
     own.context = context;
+    own.id = context ? context->id : 0;
   }
   return own.stream;
 }

@@ -122,6 +122,7 @@ static int launch(void *handle, const struct config *c, const uint8_t *attribute
   if (r) return r;
   function = graft_object(GRAFT_FUNCTION, handle);
   if (!function || function->session != context->session) return GRAFT_INVALID_HANDLE;
+  if (parameters && extra && *extra == (void *)EXTRA_END) extra = NULL; /* an empty list */
   if (!c->grid[0] || !c->grid[1] || !c->grid[2] || !c->block[0] || !c->block[1] || !c->block[2] || (parameters && extra)) {
     return GRAFT_INVALID_VALUE;
   }
