@@ -136,11 +136,20 @@ static int captured(struct graft_place *to, struct graft_place *from, size_t byt
   return r ? r : queue(to, from, bytes, stream);
 }
 
+/* Mirrored memory that no work may write, while nothing may hold a stream up: the program has its bytes, so that a copy to or from device memory takes the way of private memory, which where memory is shared is the faster one. A small asynchronous copy to it stays asynchronous. */
+static void treat_as_private(struct graft_place *place, const struct graft_place *other, size_t bytes, bool may_wait) {
+  if (!place->mirrored || other->memory != GRAFT_MEMORY_DEVICE || bytes > place->room || (bytes <= STAGED && !may_wait)) return;
+  if (!graft_session_shares_memory() || graft_streams_may_be_held()) return;
+  if (graft_mirror_is_settled(place->device, bytes)) place->device = 0;
+}
+
 static int copy(struct graft_place *to, struct graft_place *from, size_t bytes, void *stream, bool wait) {
   if (!wait && graft_stream_captures(stream)) return captured(to, from, bytes, stream);
   if (graft_place_is_host(to) && graft_place_is_host(from)) return host_to_host(to, from, bytes, stream);
   int r = wait ? GRAFT_OK : graft_copy_defer(from, bytes, stream);
   if (r) return r;
+  treat_as_private(from, to, bytes, true);
+  treat_as_private(to, from, bytes, wait);
   if (!wait) graft_context_set_busy(graft_context_current());
   if (!to->device) return fetch_bytes(to, from, bytes, stream, wait);
   if (!from->device) return send_bytes(to, from, bytes, stream, wait);

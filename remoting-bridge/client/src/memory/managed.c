@@ -24,6 +24,7 @@ GRAFT_EXPORT int cuMemAllocManaged(void *pointer, size_t bytes, unsigned int fla
   bool exclusive = graft_managed_is_exclusive();
   if (exclusive && !graft_mirror_exclusive()) return GRAFT_NOT_SUPPORTED;
   void *memory = exclusive ? graft_mirror_allocate_exclusive(bytes) : graft_mirror_allocate(bytes, GRAFT_MIRROR_MANAGED);
+  if (!memory && !exclusive) memory = graft_mirror_allocate_beyond(bytes, GRAFT_MIRROR_MANAGED);
   if (!memory) return GRAFT_OUT_OF_MEMORY;
   bool shared = graft_region_holds(memory, bytes);
   if (shared && (r = rpc_graftManagedCount(bytes, 0))) {

@@ -11,6 +11,7 @@
 #include "graft_rpc.h"
 #include "memory/mirror_state.h"
 #include "memory/paging.h"
+#include "memory/place.h"
 #include "session/parts.h"
 #include "session/session.h"
 
@@ -160,7 +161,7 @@ void graft_mirror_announce(uint64_t device, size_t bytes, bool writes, void *han
   inside = false;
 }
 
-/* Brings what the program has written since it sent the work that it waits for now, since a kernel may poll it. Remembers what was sent by now, which is over when the wait is. */
+/* Brings what the program has written since it sent the work that it waits for now, since a kernel, which may write it too, or a stream may poll it. Remembers what was sent by now, which is over when the wait is. */
 static void begin_wait(void) {
   struct graft_mirror_list *list = graft_mirror_list();
   bool queued = false;
@@ -169,11 +170,24 @@ static void begin_wait(void) {
   if (!__atomic_load_n(&list->leaving, __ATOMIC_ACQUIRE)) list->sent = list->works;
   sent_before = list->sent;
   for (struct graft_mirror *m = list->first; m; m = m->next) {
-    if (m->use == GRAFT_MIRROR_MAPPED) queued |= graft_mirror_bring(m, 0, m->bytes);
+    bool is_polled = graft_mirror_may_be_written(m) || graft_streams_may_be_held();
+    if (m->use == GRAFT_MIRROR_MAPPED && is_polled) queued |= graft_mirror_bring(m, 0, m->bytes);
   }
   pthread_mutex_unlock(&list->lock);
   if (queued) cuStreamSynchronize(graft_mirror_stream());
   inside = false;
+}
+
+bool graft_mirror_is_settled(uint64_t device, size_t bytes) {
+  struct graft_mirror_list *list = graft_mirror_list();
+  pthread_mutex_lock(&list->lock);
+  const struct graft_mirror *m = list->first;
+  while (m && device - m->device >= m->bytes) m = m->next;
+  size_t at = m ? device - m->device : 0;
+  bool is_written = m && graft_mirror_may_be_written(m) && at < m->written_end && m->written < at + bytes;
+  bool settled = m && !m->chunks && bytes <= m->bytes - at && !is_written;
+  pthread_mutex_unlock(&list->lock);
+  return settled;
 }
 
 /* What is known to be over after a wait: nothing, the work of one stream, or that of the whole context. */
