@@ -20,6 +20,8 @@ bool graft_mirrors;
 /* The number of the last wait when the calling thread last brought managed memory. */
 static _Thread_local uint64_t looked;
 static _Thread_local bool inside;
+/* The stream of the kernel that the calling thread launches next, or GRAFT_ANY_STREAM. */
+static _Thread_local uint64_t launching = GRAFT_ANY_STREAM;
 /* The list in which the calling thread has announced work that it has not sent; the work that was sent when it began to wait. */
 static _Thread_local struct graft_mirror_list *announced;
 static _Thread_local uint64_t sent_before;
@@ -118,6 +120,11 @@ void graft_mirrors_sent(void) {
   announced = NULL;
 }
 
+void graft_mirrors_launching(void *handle) {
+  struct graft_session *session;
+  if (graft_stream_id(handle, &launching, &session)) launching = GRAFT_ANY_STREAM;
+}
+
 /* Brings all mirrors, since kernels may use all memory that the device can see. */
 static void bring_all(bool graph, bool writes) {
   struct graft_mirror_list *list = graft_mirror_list();
@@ -131,8 +138,9 @@ static void bring_all(bool graph, bool writes) {
     } else if (m->use == GRAFT_MIRROR_MAPPED || (m->use == GRAFT_MIRROR_GRAPH ? graph : looked != list->waits)) {
       queued |= graft_mirror_bring(m, 0, m->bytes);
     }
-    if (writes && (m->use != GRAFT_MIRROR_GRAPH || graph)) mark(list, m, 0, m->bytes, GRAFT_ANY_STREAM);
+    if (writes && (m->use != GRAFT_MIRROR_GRAPH || graph)) mark(list, m, 0, m->bytes, launching);
   }
+  launching = GRAFT_ANY_STREAM;
   looked = list->waits;
   pthread_mutex_unlock(&list->lock);
   if (queued) cuStreamSynchronize(graft_mirror_stream());

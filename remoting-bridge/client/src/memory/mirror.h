@@ -39,6 +39,8 @@ extern bool graft_mirrors;
 void graft_mirror_announce(uint64_t device, size_t bytes, bool writes, void *stream);
 /* Whether no queued work may write mirrored memory at this address of the device, so that the program has its bytes. */
 bool graft_mirror_is_settled(uint64_t device, size_t bytes);
+/* The calling thread's next launch of a kernel is in this stream, so that a wait for the stream is a wait for what the kernel may write. */
+void graft_mirrors_launching(void *stream);
 /* Before a request of a session is sent. If true, graft_mirrors_sent is to be called when it is sent. */
 bool graft_mirrors_before(struct graft_session *session, int function);
 /* Ends the announcement of the calling thread's work, which is sent, or will not be. */
