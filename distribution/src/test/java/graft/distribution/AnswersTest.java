@@ -64,7 +64,7 @@ final class AnswersTest {
     Map<String, String> natively = recorded();
     known.stream()
         .filter(line -> line.startsWith(NOT_CALLED))
-        .flatMap(line -> Stream.of(line.substring(NOT_CALLED.length()).split(" ")))
+        .flatMap(line -> Stream.of(line.substring(NOT_CALLED.length()).split(" ", -1)))
         .forEach(name -> natively.keySet().removeIf(one -> one.startsWith(name + ",")));
     Map<String, String> here = answers(natively.keySet());
     Map<String, Difference> listed = differences(known);
@@ -142,12 +142,12 @@ final class AnswersTest {
   private static Map<String, Difference> differences(List<String> lines) {
     Map<String, Difference> differences = new HashMap<>();
     for (String line : lines) {
-      String[] cells = line.split(" \\| ");
+      String[] cells = line.split(" \\| ", -1);
       if (line.startsWith("#") || cells.length != 4) {
         continue;
       }
-      for (String function : cells[2].split(" ")) {
-        for (String one : cells[3].split(", ")) {
+      for (String function : cells[2].split(" ", -1)) {
+        for (String one : cells[3].split(", ", -1)) {
           Difference difference = new Difference(cells[0], cells[1]);
           assertThat(differences.put(function + "," + one, difference))
               .as("%s twice", one)
