@@ -21,8 +21,8 @@ static _Thread_local struct {
   struct graft_object *stack[STACK];
   int per_thread;
   struct {
-    struct graft_object *context;
-    struct graft_object *stream;
+    struct graft_object *context, *stream;
+    uint32_t id; /* of the context, since a primary context is made again behind the same handle */
   } own[4];
   int own_count;
   int capture_mode;
@@ -132,7 +132,7 @@ static int own_stream(struct graft_object **stream) {
   int r = graft_context_need(&context);
   if (r) return r;
   for (int i = 0; i < thread.own_count; i++) {
-    if (thread.own[i].context == context) {
+    if (thread.own[i].context == context && thread.own[i].id == context->id) {
       *stream = thread.own[i].stream;
       return 0;
     }
@@ -145,6 +145,7 @@ static int own_stream(struct graft_object **stream) {
   if (r) return r;
   int at = thread.own_count < 4 ? thread.own_count++ : 3;
   thread.own[at].context = context;
+  thread.own[at].id = context->id;
   thread.own[at].stream = *stream = made;
   return 0;
 }

@@ -213,10 +213,17 @@ static int *captures_of(const void *handle) {
   return &graft_parts(stream ? stream->session : graft_session_current())->streams.captures;
 }
 
+/* The default streams last as long as their context. */
+GRAFT_EXPORT int cuStreamDestroy_v2(void *stream) {
+  int r = graft_ready();
+  return r ? r : (uintptr_t)stream <= 2 ? GRAFT_INVALID_HANDLE : rpc_cuStreamDestroy_v2(stream);
+}
+
 GRAFT_EXPORT int cuStreamBeginCapture_v2(void *stream, int mode) {
   struct graft_object *context;
   int r = graft_context_need_for(stream, &context);
   if (r) return r;
+  if (mode < 0 || mode > 2) return GRAFT_INVALID_VALUE; /* CUstreamCaptureMode */
   r = rpc_cuStreamBeginCapture_v2(stream, mode);
   if (!r) __atomic_add_fetch(captures_of(stream), 1, __ATOMIC_ACQ_REL);
   return r;

@@ -6,6 +6,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -13,6 +14,18 @@ uint64_t graft_now(void) {
   struct timespec t;
   clock_gettime(CLOCK_MONOTONIC, &t);
   return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+bool graft_is_mapped(const void *pointer, size_t bytes) {
+  enum { PAGE = 4096, PAGES = 4096 };
+  unsigned char resident[PAGES];
+  uintptr_t at = (uintptr_t)pointer / PAGE * PAGE, end = (uintptr_t)pointer + bytes;
+  bool mapped = end >= (uintptr_t)pointer;
+  for (; mapped && at < end; at += (uintptr_t)PAGES * PAGE) {
+    size_t take = end - at < (uintptr_t)PAGES * PAGE ? end - at : (size_t)PAGES * PAGE;
+    mapped = !mincore((void *)at, take, resident);
+  }
+  return mapped;
 }
 
 void graft_say(const char *format, ...) {

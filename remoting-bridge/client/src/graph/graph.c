@@ -195,9 +195,15 @@ GRAFT_EXPORT int cuGraphExecDestroy(void *handle) {
   return rpc_cuGraphExecDestroy(handle);
 }
 
+/* The results may be NULL. */
 static int update(void *exec, void *graph, unsigned *outcome, void **node, void **from) {
+  unsigned ignored;
+  void *nobody;
   int r = graft_ready();
   if (r) return r;
+  if (!outcome) outcome = &ignored;
+  if (!node) node = &nobody;
+  if (!from) from = &nobody;
   *outcome = 0;
   *node = *from = NULL;
   if ((r = rpc_graftGraphUpdate(exec, graph, outcome, node, from))) return r;
@@ -210,9 +216,8 @@ GRAFT_EXPORT int cuGraphExecUpdate_v2(void *exec, void *graph, void *info) {
     unsigned outcome;
     void *node, *from;
   } *out = info; /* CUgraphExecUpdateResultInfo */
-  return out ? update(exec, graph, &out->outcome, &out->node, &out->from) : GRAFT_INVALID_VALUE;
+  return out ? update(exec, graph, &out->outcome, &out->node, &out->from) : update(exec, graph, NULL, NULL, NULL);
 }
 GRAFT_EXPORT int cuGraphExecUpdate(void *exec, void *graph, void *node, void *outcome) {
-  void *from;
-  return node && outcome ? update(exec, graph, outcome, node, &from) : GRAFT_INVALID_VALUE;
+  return update(exec, graph, outcome, node, NULL);
 }

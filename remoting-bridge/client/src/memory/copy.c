@@ -136,11 +136,20 @@ static int captured(struct graft_place *to, struct graft_place *from, size_t byt
   return r ? r : queue(to, from, bytes, stream);
 }
 
+/* Mirrored memory that no work may write, while nothing may hold a stream up: the program has its bytes, so that a copy to or from device memory takes the way of private memory, which where memory is shared is the faster one. A small asynchronous copy to it stays asynchronous. */
+static void treat_as_private(struct graft_place *place, const struct graft_place *other, size_t bytes, bool may_wait) {
+  if (!place->mirrored || other->memory != GRAFT_MEMORY_DEVICE || bytes > place->room || (bytes <= STAGED && !may_wait)) return;
+  if (!graft_session_shares_memory() || graft_streams_may_be_held()) return;
+  if (graft_mirror_is_settled(place->device, bytes)) place->device = 0;
+}
+
 static int copy(struct graft_place *to, struct graft_place *from, size_t bytes, void *stream, bool wait) {
   if (!wait && graft_stream_captures(stream)) return captured(to, from, bytes, stream);
   if (graft_place_is_host(to) && graft_place_is_host(from)) return host_to_host(to, from, bytes, stream);
   int r = wait ? GRAFT_OK : graft_copy_defer(from, bytes, stream);
   if (r) return r;
+  treat_as_private(from, to, bytes, true);
+  treat_as_private(to, from, bytes, wait);
   if (!wait) graft_context_set_busy(graft_context_current());
   if (!to->device) return fetch_bytes(to, from, bytes, stream, wait);
   if (!from->device) return send_bytes(to, from, bytes, stream, wait);
@@ -156,6 +165,8 @@ static int copy_memory(uint64_t target, uint64_t source, size_t bytes, void *str
   if (r || !bytes) return r;
   if (!target || !source || bytes >> 47) return GRAFT_INVALID_VALUE; /* no address space is so large */
   struct graft_place to = graft_place_of(target, says & TO_DEVICE), from = graft_place_of(source, says & FROM_DEVICE);
+  if ((r = graft_place_check(&to, bytes, says == UNIFIED))) return r;
+  if ((r = graft_place_check(&from, bytes, says == UNIFIED))) return r;
   bool transfer = graft_profiling && graft_place_is_host(&to) != graft_place_is_host(&from);
   if (!transfer) return copy(&to, &from, bytes, stream, wait);
   uint64_t start = graft_profile_transfer_begin();
@@ -188,19 +199,34 @@ GRAFT_EXPORT int cuMemcpyAsync(uint64_t to, uint64_t from, size_t bytes, void *s
   return copy_memory(to, from, bytes, stream, false, UNIFIED);
 }
 
+/* NULL stands for the current context. */
+static bool is_context(void *context) { return !context || graft_object(GRAFT_CONTEXT, context); }
+
 /* Between devices of one session, whose addresses differ. */
 GRAFT_EXPORT int cuMemcpyPeerAsync(uint64_t to, void *to_context, uint64_t from, void *from_context, size_t bytes, void *stream) {
   int r = graft_ready();
   if (r) return r;
-  if (!graft_object(GRAFT_CONTEXT, to_context) || !graft_object(GRAFT_CONTEXT, from_context)) return GRAFT_INVALID_CONTEXT;
+  if (!is_context(to_context) || !is_context(from_context)) return GRAFT_INVALID_CONTEXT;
   return copy_memory(to, from, bytes, stream, false, TO_DEVICE | FROM_DEVICE);
 }
 
 GRAFT_EXPORT int cuMemcpyPeer(uint64_t to, void *to_context, uint64_t from, void *from_context, size_t bytes) {
   int r = graft_ready();
   if (r) return r;
-  if (!graft_object(GRAFT_CONTEXT, to_context) || !graft_object(GRAFT_CONTEXT, from_context)) return GRAFT_INVALID_CONTEXT;
+  if (!is_context(to_context) || !is_context(from_context)) return GRAFT_INVALID_CONTEXT;
   return copy_memory(to, from, bytes, NULL, true, TO_DEVICE | FROM_DEVICE);
+}
+
+/* CUmemcpyAttributes: an order of access from 1 to 3, the places, flags. The copies from first[i] to first[i + 1] have the attributes i. */
+static bool are_attributes(const void *attributes, const size_t *first, size_t attribute_count, size_t count) {
+  enum { BYTES = 24, ORDERS = 3 };
+  bool right = !first[0];
+  for (size_t i = 0; i < attribute_count && right; i++) {
+    unsigned order;
+    memcpy(&order, (const uint8_t *)attributes + i * BYTES, sizeof order);
+    right = order - 1 < ORDERS && first[i] < count && (!i || first[i - 1] < first[i]);
+  }
+  return right;
 }
 
 /* The copies of a batch have no defined order, so they are made one after the other. Attributes are hints. */
@@ -210,7 +236,10 @@ GRAFT_EXPORT int cuMemcpyBatchAsync_v2(void *to, void *from, void *sizes, size_t
       attribute_count > count) {
     return GRAFT_INVALID_VALUE;
   }
-  int r = 0;
+  int r = graft_ready();
+  if (r) return r;
+  if (!are_attributes(attributes, indices, attribute_count, count)) return GRAFT_INVALID_VALUE;
+  if (graft_stream_captures(stream)) return GRAFT_STREAM_CAPTURE_UNSUPPORTED;
   for (size_t i = 0; i < count; i++) {
     if (!((size_t *)sizes)[i] || !((uint64_t *)to)[i] || !((uint64_t *)from)[i]) return GRAFT_INVALID_VALUE;
   }

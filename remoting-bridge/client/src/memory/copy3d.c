@@ -14,7 +14,12 @@
 #include "memory/place.h"
 #include "session/session.h"
 
-enum { TYPE_HOST = 1, TYPE_DEVICE = 2, TYPE_ARRAY = 3 }; /* CUmemorytype; 4, UNIFIED, has its address where device memory has */
+enum {
+  TYPE_HOST = 1,
+  TYPE_DEVICE = 2,
+  TYPE_ARRAY = 3,
+  TYPE_UNIFIED = 4
+}; /* CUmemorytype; UNIFIED has its address where device memory has */
 
 /* CUDA_MEMCPY3D (driver API reference); reserved fields are pointers here too. */
 struct copy3d {
@@ -63,7 +68,10 @@ static struct side side_of(unsigned type, const void *host, uint64_t device, siz
   if (type == TYPE_ARRAY) return (struct side){.array = true};
   struct side side = {.pitch = pitch, .slice = pitch * height};
   uint64_t base = type == TYPE_HOST ? (uintptr_t)host : device;
-  side.bytes = (c->depth - 1) * side.slice + (c->height - 1) * pitch + c->width;
+  size_t slices, rows;
+  bool too_far = __builtin_mul_overflow(c->depth - 1, side.slice, &slices) || __builtin_mul_overflow(c->height - 1, pitch, &rows) ||
+                 __builtin_add_overflow(slices, rows, &side.bytes) || __builtin_add_overflow(side.bytes, c->width, &side.bytes);
+  if (too_far) side.bytes = SIZE_MAX;
   if (base) side.place = graft_place_of(base + z * side.slice + y * pitch + x, type == TYPE_DEVICE);
   return side;
 }
@@ -72,9 +80,8 @@ static bool is_missing(const struct side *side) { return !side->array && !side->
 
 /* Fills in what the descriptor leaves out, and finds its two sides. */
 static int sides(struct copy3d *c, struct side *from, struct side *to) {
-  enum { LAST_TYPE = 4 };
   size_t bytes;
-  if (!c->src_type || !c->dst_type || c->src_type > LAST_TYPE || c->dst_type > LAST_TYPE ||
+  if (!c->src_type || !c->dst_type || c->src_type > TYPE_UNIFIED || c->dst_type > TYPE_UNIFIED ||
       __builtin_mul_overflow(c->width, c->height, &bytes) || __builtin_mul_overflow(bytes, c->depth, &bytes) || bytes >> 47) {
     return GRAFT_INVALID_VALUE;
   }
@@ -84,7 +91,9 @@ static int sides(struct copy3d *c, struct side *from, struct side *to) {
   if (!c->dst_height) c->dst_height = c->dst_y + c->height;
   *from = side_of(c->src_type, c->src_host, c->src_device, c->src_x, c->src_y, c->src_z, c->src_pitch, c->src_height, c);
   *to = side_of(c->dst_type, c->dst_host, c->dst_device, c->dst_x, c->dst_y, c->dst_z, c->dst_pitch, c->dst_height, c);
-  return is_missing(from) || is_missing(to) ? GRAFT_INVALID_VALUE : GRAFT_OK;
+  if (is_missing(from) || is_missing(to)) return GRAFT_INVALID_VALUE;
+  int r = from->array ? GRAFT_OK : graft_place_check(&from->place, from->bytes, c->src_type == TYPE_UNIFIED);
+  return r || to->array ? r : graft_place_check(&to->place, to->bytes, c->dst_type == TYPE_UNIFIED);
 }
 
 /* Names a side by the device's address of its first byte, since a mirror may begin there. */

@@ -31,6 +31,7 @@ static bool begin(uint64_t *to, size_t pitch, const void *value, size_t size, si
   *is_seen = place.host || place.synchronous;
   if ((*r = graft_context_need_for(stream, &context))) return false;
   if (bytes && !*to) *r = GRAFT_INVALID_VALUE;
+  if (!*r) *r = graft_place_check(&place, bytes, false);
   if (*r) return false;
   /* An asynchronous call must not wait for something that the program does after it. */
   bool queued = !wait && bytes && !place.device && graft_streams_may_be_held();

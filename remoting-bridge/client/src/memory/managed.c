@@ -24,6 +24,7 @@ GRAFT_EXPORT int cuMemAllocManaged(void *pointer, size_t bytes, unsigned int fla
   bool exclusive = graft_managed_is_exclusive();
   if (exclusive && !graft_mirror_exclusive()) return GRAFT_NOT_SUPPORTED;
   void *memory = exclusive ? graft_mirror_allocate_exclusive(bytes) : graft_mirror_allocate(bytes, GRAFT_MIRROR_MANAGED);
+  if (!memory && !exclusive) memory = graft_mirror_allocate_beyond(bytes, GRAFT_MIRROR_MANAGED);
   if (!memory) return GRAFT_OUT_OF_MEMORY;
   bool shared = graft_region_holds(memory, bytes);
   if (shared && (r = rpc_graftManagedCount(bytes, 0))) {
@@ -61,7 +62,7 @@ GRAFT_EXPORT int cuLibraryGetManaged(void *pointer, void *bytes, void *library, 
   uint64_t base, size;
   int r = graft_primary_context(0, &context);
   if (r) return r;
-  if (!name || (!pointer && !bytes)) return GRAFT_INVALID_VALUE;
+  if (!name || !*name || (!pointer && !bytes)) return GRAFT_INVALID_VALUE;
   unsigned char *contents = malloc(chunk);
   if (!contents) return GRAFT_OUT_OF_MEMORY;
   r = rpc_graftLibraryGetManaged(library, name, &base, &size, contents, chunk);

@@ -9,6 +9,7 @@
 #include "api/contexts.h"
 #include "api/objects.h"
 #include "api/rpc.h"
+#include "base/system.h"
 #include "graft_rpc.h"
 #include "memory/mirror.h"
 #include "memory/place.h"
@@ -49,6 +50,7 @@ GRAFT_EXPORT int cuMemAllocAsync(uint64_t *pointer, size_t bytes, void *stream) 
   int r = graft_context_need_for(stream, &context);
   if (r) return r;
   if (!pointer) return GRAFT_INVALID_VALUE;
+  if (!bytes) return *pointer = 0, GRAFT_OK;
   r = rpc_cuMemAllocAsync(pointer, bytes, stream);
   if (!r && *pointer) remember(*pointer, bytes, context);
   return r;
@@ -59,6 +61,7 @@ GRAFT_EXPORT int cuMemAllocFromPoolAsync(uint64_t *pointer, size_t bytes, void *
   int r = graft_context_need_for(stream, &context);
   if (r) return r;
   if (!pointer) return GRAFT_INVALID_VALUE;
+  if (!bytes) return *pointer = 0, GRAFT_OK;
   r = rpc_cuMemAllocFromPoolAsync(pointer, bytes, pool, stream);
   if (!r && *pointer) remember(*pointer, bytes, context);
   return r;
@@ -151,7 +154,7 @@ static int get_global(int (*ask)(uint64_t *, size_t *, void *, const char *), ui
   if (r) return r;
   uint64_t base;
   size_t size;
-  if (!name || (!pointer && !bytes)) return GRAFT_INVALID_VALUE;
+  if (!name || !*name || (!pointer && !bytes)) return GRAFT_INVALID_VALUE;
   if ((r = ask(&base, &size, owner, name))) return r;
   remember(base, size, context);
   if (pointer) *pointer = base;
@@ -263,6 +266,7 @@ GRAFT_EXPORT int cuMemHostRegister_v2(void *pointer, size_t bytes, unsigned int 
   if (r) return r;
   if (!pointer || !bytes || bytes > UINTPTR_MAX - (uintptr_t)pointer || flags & ~REGISTER_FLAGS) return GRAFT_INVALID_VALUE;
   if (graft_range_find((uintptr_t)pointer, &range)) return GRAFT_HOST_MEMORY_ALREADY_REGISTERED;
+  if (!graft_is_mapped(pointer, bytes)) return GRAFT_INVALID_VALUE;
   graft_range_add(&(struct graft_range){.base = (uintptr_t)pointer,
                                         .bytes = bytes,
                                         .memory = GRAFT_MEMORY_REGISTERED,

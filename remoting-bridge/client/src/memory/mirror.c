@@ -11,6 +11,7 @@
 #include "graft_rpc.h"
 #include "memory/mirror_state.h"
 #include "memory/paging.h"
+#include "memory/place.h"
 #include "session/parts.h"
 #include "session/session.h"
 
@@ -19,6 +20,8 @@ bool graft_mirrors;
 /* The number of the last wait when the calling thread last brought managed memory. */
 static _Thread_local uint64_t looked;
 static _Thread_local bool inside;
+/* The stream of the kernel that the calling thread launches next, or GRAFT_ANY_STREAM. */
+static _Thread_local uint64_t launching = GRAFT_ANY_STREAM;
 /* The list in which the calling thread has announced work that it has not sent; the work that was sent when it began to wait. */
 static _Thread_local struct graft_mirror_list *announced;
 static _Thread_local uint64_t sent_before;
@@ -117,6 +120,11 @@ void graft_mirrors_sent(void) {
   announced = NULL;
 }
 
+void graft_mirrors_launching(void *handle) {
+  struct graft_session *session;
+  if (graft_stream_id(handle, &launching, &session)) launching = GRAFT_ANY_STREAM;
+}
+
 /* Brings all mirrors, since kernels may use all memory that the device can see. */
 static void bring_all(bool graph, bool writes) {
   struct graft_mirror_list *list = graft_mirror_list();
@@ -130,8 +138,9 @@ static void bring_all(bool graph, bool writes) {
     } else if (m->use == GRAFT_MIRROR_MAPPED || (m->use == GRAFT_MIRROR_GRAPH ? graph : looked != list->waits)) {
       queued |= graft_mirror_bring(m, 0, m->bytes);
     }
-    if (writes && (m->use != GRAFT_MIRROR_GRAPH || graph)) mark(list, m, 0, m->bytes, GRAFT_ANY_STREAM);
+    if (writes && (m->use != GRAFT_MIRROR_GRAPH || graph)) mark(list, m, 0, m->bytes, launching);
   }
+  launching = GRAFT_ANY_STREAM;
   looked = list->waits;
   pthread_mutex_unlock(&list->lock);
   if (queued) cuStreamSynchronize(graft_mirror_stream());
@@ -160,7 +169,7 @@ void graft_mirror_announce(uint64_t device, size_t bytes, bool writes, void *han
   inside = false;
 }
 
-/* Brings what the program has written since it sent the work that it waits for now, since a kernel may poll it. Remembers what was sent by now, which is over when the wait is. */
+/* Brings what the program has written since it sent the work that it waits for now, since a kernel, which may write it too, or a stream may poll it. Remembers what was sent by now, which is over when the wait is. */
 static void begin_wait(void) {
   struct graft_mirror_list *list = graft_mirror_list();
   bool queued = false;
@@ -169,11 +178,24 @@ static void begin_wait(void) {
   if (!__atomic_load_n(&list->leaving, __ATOMIC_ACQUIRE)) list->sent = list->works;
   sent_before = list->sent;
   for (struct graft_mirror *m = list->first; m; m = m->next) {
-    if (m->use == GRAFT_MIRROR_MAPPED) queued |= graft_mirror_bring(m, 0, m->bytes);
+    bool is_polled = graft_mirror_may_be_written(m) || graft_streams_may_be_held();
+    if (m->use == GRAFT_MIRROR_MAPPED && is_polled) queued |= graft_mirror_bring(m, 0, m->bytes);
   }
   pthread_mutex_unlock(&list->lock);
   if (queued) cuStreamSynchronize(graft_mirror_stream());
   inside = false;
+}
+
+bool graft_mirror_is_settled(uint64_t device, size_t bytes) {
+  struct graft_mirror_list *list = graft_mirror_list();
+  pthread_mutex_lock(&list->lock);
+  const struct graft_mirror *m = list->first;
+  while (m && device - m->device >= m->bytes) m = m->next;
+  size_t at = m ? device - m->device : 0;
+  bool is_written = m && graft_mirror_may_be_written(m) && at < m->written_end && m->written < at + bytes;
+  bool settled = m && !m->chunks && bytes <= m->bytes - at && !is_written;
+  pthread_mutex_unlock(&list->lock);
+  return settled;
 }
 
 /* What is known to be over after a wait: nothing, the work of one stream, or that of the whole context. */

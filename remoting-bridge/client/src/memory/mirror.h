@@ -17,6 +17,8 @@ enum graft_mirror_use {
 
 /* Allocates mirrored memory at one address in both processes. NULL if that fails. */
 void *graft_mirror_allocate(size_t bytes, enum graft_mirror_use use);
+/* The same for memory for which the shared region has no room, on transports that share memory. */
+void *graft_mirror_allocate_beyond(size_t bytes, enum graft_mirror_use use);
 /* Exclusive memory belongs either to the program or to the device: a thread that touches it while work is under way waits. The first function says whether the kernel allows this process such memory, the second allocates it. */
 bool graft_mirror_exclusive(void);
 void *graft_mirror_allocate_exclusive(size_t bytes);
@@ -35,6 +37,10 @@ bool graft_mirror_end(const void *host);
 extern bool graft_mirrors;
 /* Announces work of a stream, which the calling thread sends next, on mirrored memory at this address of the device. When this returns, the device has what the program has changed there. */
 void graft_mirror_announce(uint64_t device, size_t bytes, bool writes, void *stream);
+/* Whether no queued work may write mirrored memory at this address of the device, so that the program has its bytes. */
+bool graft_mirror_is_settled(uint64_t device, size_t bytes);
+/* The calling thread's next launch of a kernel is in this stream, so that a wait for the stream is a wait for what the kernel may write. */
+void graft_mirrors_launching(void *stream);
 /* Before a request of a session is sent. If true, graft_mirrors_sent is to be called when it is sent. */
 bool graft_mirrors_before(struct graft_session *session, int function);
 /* Ends the announcement of the calling thread's work, which is sent, or will not be. */

@@ -10,6 +10,7 @@
 #include "memory/mirror_state.h"
 #include "memory/region.h"
 #include "memory/shadow.h"
+#include "session/session.h"
 
 static void discard(struct graft_mirror *m) {
   if (m->base) munmap(m->base, m->bytes);
@@ -56,8 +57,8 @@ void *graft_mirror_allocate_exclusive(size_t bytes) {
   return NULL;
 }
 
-void *graft_mirror_allocate(size_t bytes, enum graft_mirror_use use) {
-  void *memory = graft_shadow_allocate(bytes);
+/* Makes a mirror of a new shadow mapping, which it needs unless that is shared memory. */
+static void *mirror_in(void *memory, size_t bytes, enum graft_mirror_use use) {
   if (!memory) return NULL;
   struct graft_mirror wanted = {.host = memory, .device = (uintptr_t)memory, .bytes = bytes, .use = use, .allocated = true};
   if (!graft_region_holds(memory, bytes) && !enter(wanted, false)) {
@@ -65,6 +66,12 @@ void *graft_mirror_allocate(size_t bytes, enum graft_mirror_use use) {
     return NULL;
   }
   return memory;
+}
+
+void *graft_mirror_allocate(size_t bytes, enum graft_mirror_use use) { return mirror_in(graft_shadow_allocate(bytes), bytes, use); }
+
+void *graft_mirror_allocate_beyond(size_t bytes, enum graft_mirror_use use) {
+  return graft_session_shares_memory() ? mirror_in(graft_shadow_pair(bytes), bytes, use) : NULL;
 }
 
 /* Variables of one module share pages. */
@@ -161,7 +168,8 @@ void graft_mirror_attach(const void *host, bool attached) {
   pthread_mutex_lock(&list->lock);
   for (struct graft_mirror *m = list->first; m; m = m->next) {
     if (m->host != host || m->use == GRAFT_MIRROR_GRAPH) continue;
-    m->use = attached ? GRAFT_MIRROR_MAPPED : GRAFT_MIRROR_MANAGED;
+    /* Where memory is shared, the client reports CONCURRENT_MANAGED_ACCESS: programs may always touch managed memory. */
+    m->use = attached || graft_session_shares_memory() ? GRAFT_MIRROR_MAPPED : GRAFT_MIRROR_MANAGED;
     graft_mirror_count_wait(list); /* the next work compares what the program has written while the memory was attached */
   }
   pthread_mutex_unlock(&list->lock);

@@ -15,21 +15,25 @@
 #include "memory/mirror.h"
 #include "memory/mirror_state.h"
 #include "memory/paging.h"
+#include "memory/place.h"
 #include "memory/shadow.h"
+#include "memory/staging.h"
 #include "session/session.h"
 
 static _Thread_local struct {
   struct graft_object *context;
+  uint32_t id; /* of the context, since a primary context is made again behind the same handle */
   void *stream;
 } own;
 
 void *graft_mirror_stream(void) {
   struct graft_object *context = graft_context_current();
-  if (own.context != context) {
+  if (own.context != context || (context && own.id != context->id)) {
     void *made;
     if (cuStreamCreate(&made, 1)) return NULL; /* CU_STREAM_NON_BLOCKING */
     own.stream = made;
     own.context = context;
+    own.id = context ? context->id : 0;
   }
   return own.stream;
 }
@@ -53,12 +57,25 @@ static bool poke(const struct graft_mirror *m, size_t at, const uint8_t *from, s
   return process_vm_writev(getpid(), &here, 1, &there, 1, 0) == (ssize_t)bytes;
 }
 
+/* Copies through the memory that client and server share, which the session's calls have to carry out: they may be held up by a host function or a value that a stream waits for. False if that cannot be done. */
+static bool by_region(const struct graft_mirror *m, size_t at, uint8_t *host, size_t bytes, bool down) {
+  enum { SMALL = 32 << 10 }; /* fits into the ring of requests or answers beside others */
+  int r = 0;
+  if (m->chunks || !graft_session_shares_memory() || graft_streams_may_be_held()) return false;
+  void *stream = graft_mirror_stream();
+  if (bytes > SMALL) return graft_stage_mirror(m->device + at, host, bytes, down, stream, &r) && !r;
+  if (!down) return !rpc_graftWrite(m->device + at, host, bytes, stream);
+  graft_incoming(host, bytes);
+  return !rpc_graftRead(m->device + at, bytes, stream);
+}
+
 /* Returns whether the copy is under way in a stream, and not done. */
 static bool to_device(const struct graft_mirror *m, size_t at, size_t bytes) {
   if (m->shared) {
     memcpy((void *)(uintptr_t)(m->device + at), m->base + at, bytes);
     return false;
   }
+  if (by_region(m, at, m->base + at, bytes, false)) return true;
   if (m->allocated && graft_shadow_write(m->device + at, m->base + at, bytes)) return false;
   return !rpc_graftWrite(m->device + at, m->base + at, bytes, graft_mirror_stream());
 }
@@ -68,6 +85,7 @@ static int from_device(const struct graft_mirror *m, size_t at, uint8_t *to, siz
     memcpy(to, (void *)(uintptr_t)(m->device + at), bytes);
     return 0;
   }
+  if (by_region(m, at, to, bytes, true)) return 0;
   if (m->allocated && graft_shadow_read(m->device + at, to, bytes)) return graft_dead();
   graft_incoming(to, bytes);
   return rpc_graftRead(m->device + at, bytes, graft_mirror_stream());

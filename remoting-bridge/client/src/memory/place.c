@@ -4,6 +4,7 @@
 
 #include "api/rpc.h"
 #include "api/streams.h"
+#include "base/system.h"
 #include "memory/mirror.h"
 #include "memory/ranges.h"
 #include "session/parts.h"
@@ -23,11 +24,27 @@ struct graft_place graft_place_of(uint64_t pointer, bool says_device) {
   if (range.memory == GRAFT_MEMORY_DEVICE) {
     return (struct graft_place){.memory = GRAFT_MEMORY_DEVICE, .device = pointer, .synchronous = range.synchronous};
   }
+  uint64_t offset = pointer - range.base;
   return (struct graft_place){.memory = range.memory,
                               .host = pointer,
-                              .device = range.view ? range.view + (pointer - range.base) : 0,
+                              .device = range.view ? range.view + offset : 0,
                               .mirrored = range.view && !range.shared,
-                              .synchronous = range.synchronous};
+                              .synchronous = range.synchronous,
+                              .room = range.bytes - offset};
+}
+
+#define USER_END (1ull << 47) /* of the addresses that Linux gives to programs */
+
+int graft_place_check(const struct graft_place *place, uint64_t bytes, bool is_guess) {
+  bool right = true;
+  if (place->memory == GRAFT_MEMORY_PINNED || place->memory == GRAFT_MEMORY_MANAGED) {
+    right = bytes <= place->room;
+  } else if (place->memory == GRAFT_MEMORY_NONE && bytes) {
+    const uint8_t *first = (const uint8_t *)(uintptr_t)place->host;
+    right = place->host < USER_END && bytes <= USER_END - place->host;
+    if (right && is_guess) right = graft_is_mapped(first, 1) && graft_is_mapped(first + bytes - 1, 1);
+  }
+  return right ? GRAFT_OK : GRAFT_INVALID_VALUE;
 }
 
 bool graft_place_is_host(const struct graft_place *place) {

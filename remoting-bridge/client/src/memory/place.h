@@ -14,10 +14,13 @@ struct graft_place {
   uint64_t device;          /* where the server and the device have it, 0 if it is private */
   bool mirrored;            /* host and device are two copies */
   bool synchronous;         /* SYNC_MEMOPS: calls without a stream wait until they are done */
+  uint64_t room;            /* bytes from here to the end of the allocation, 0 if the client knows none */
 };
 
 /* The place of a pointer. A pointer that CUDA did not give out is device memory if says_device is set, else pageable memory. */
 struct graft_place graft_place_of(uint64_t pointer, bool says_device);
+/* INVALID_VALUE if the client must not touch these bytes of a place: they end behind an allocation of the program's, or are no memory of a program. Where the client took a pointer of unknown kind for pageable memory, there must be memory. */
+int graft_place_check(const struct graft_place *place, uint64_t bytes, bool is_guess);
 /* Whether a place is pageable, pinned or registered memory. */
 bool graft_place_is_host(const struct graft_place *place);
 /* Exposes a place to the device: all of a pinned or registered allocation; of pageable memory only these bytes, and only for graphs. */

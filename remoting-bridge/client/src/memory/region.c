@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "base/system.h"
 #include "graft_rpc.h"
 #include "session/session.h"
 #include "transport/region.h"
@@ -76,9 +77,21 @@ static void *allocate_shared(struct graft_region *r, size_t bytes) {
   return NULL;
 }
 
+/* One line for each process; returns NULL. */
+static void *say_full(const struct graft_region *r, size_t bytes) {
+  static bool said;
+  if (!__atomic_exchange_n(&said, true, __ATOMIC_RELAXED)) {
+    graft_say(
+        "%zu MiB of pinned or managed memory do not fit into what is free of the %zu MiB that this guest shares with the server; "
+        "they are copied, which is slower. The descriptor's key 'region' of the guest's vgpu makes the memory larger",
+        (bytes + (1u << 20) - 1) >> 20, (size_t)(r->bytes >> 20));
+  }
+  return NULL;
+}
+
 static void *allocate_served(struct graft_region *r, size_t bytes) {
   uint64_t offset;
-  if (rpc_graftRegionTake(bytes, &offset)) return NULL;
+  if (rpc_graftRegionTake(bytes, &offset)) return say_full(r, bytes);
   bool fits = offset <= r->bytes && bytes <= r->bytes - offset;
   void *got = fits ? graft_region_map(r, offset, bytes) : NULL;
   pthread_mutex_lock(&r->lock);
@@ -95,7 +108,8 @@ static void *allocate_served(struct graft_region *r, size_t bytes) {
 
 void *graft_region_allocate(size_t bytes) {
   struct graft_region *r = graft_session_region();
-  if (!r || !bytes || bytes > r->bytes / 2) return NULL;
+  if (!r || !bytes) return NULL;
+  if (bytes > r->bytes / 2) return r->served ? say_full(r, bytes) : NULL;
   size_t grain = r->served ? SERVED_GRAIN : GRAIN;
   bytes = (bytes + grain - 1) / grain * grain;
   return r->served ? allocate_served(r, bytes) : allocate_shared(r, bytes);

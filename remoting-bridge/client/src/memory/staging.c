@@ -121,16 +121,21 @@ static void copy(void *to, const void *from, size_t bytes) {
 
 static struct graft_staging *current(void) { return &graft_parts(graft_session_current())->staging; }
 
-bool graft_staging_ready(void) {
-  if (!graft_session_shares_memory()) return false;
-  struct graft_staging *staging = current();
-  pthread_mutex_lock(&staging->lock);
+/* Called with the lock held. */
+static bool is_ready(struct graft_staging *staging) {
   if (!staging->tried) {
     staging->tried = true;
     staging->memory = graft_region_allocate((size_t)CHUNK * (CHUNKS + 1));
     if (staging->memory) staging->flags = staging->memory + (size_t)CHUNK * CHUNKS;
   }
-  bool ready = staging->memory != NULL;
+  return staging->memory;
+}
+
+bool graft_staging_ready(void) {
+  if (!graft_session_shares_memory()) return false;
+  struct graft_staging *staging = current();
+  pthread_mutex_lock(&staging->lock);
+  bool ready = is_ready(staging);
   pthread_mutex_unlock(&staging->lock);
   return ready;
 }
@@ -169,10 +174,9 @@ static int mark(struct graft_staging *staging, unsigned chunk, void *stream) {
 
 static uint8_t *memory_of(const struct graft_staging *staging, unsigned chunk) { return staging->memory + (size_t)chunk * CHUNK; }
 
-int graft_stage_to_device(uint64_t to, const void *from, size_t bytes, void *stream) {
-  struct graft_staging *staging = current();
+/* Called with the lock held, as from_device is. */
+static int to_device(struct graft_staging *staging, uint64_t to, const void *from, size_t bytes, void *stream) {
   int r = 0;
-  pthread_mutex_lock(&staging->lock);
   for (size_t at = 0; at < bytes && !r; at += CHUNK) {
     unsigned chunk = staging->next++ % CHUNKS;
     size_t take = bytes - at < CHUNK ? bytes - at : CHUNK;
@@ -181,15 +185,12 @@ int graft_stage_to_device(uint64_t to, const void *from, size_t bytes, void *str
     r = rpc_graftCopyFromRegion(to + at, (uintptr_t)memory_of(staging, chunk), take, stream);
     if (!r) r = mark(staging, chunk, stream);
   }
-  pthread_mutex_unlock(&staging->lock);
   return r;
 }
 
-int graft_stage_from_device(void *to, uint64_t from, size_t bytes, void *stream) {
-  struct graft_staging *staging = current();
+static int from_device(struct graft_staging *staging, void *to, uint64_t from, size_t bytes, void *stream) {
   int r = 0;
   size_t asked = 0, got = 0;
-  pthread_mutex_lock(&staging->lock);
   unsigned first = staging->next, ahead = 0;
   while (got < bytes && !r) {
     while (asked < bytes && ahead < CHUNKS && !r) {
@@ -209,6 +210,30 @@ int graft_stage_from_device(void *to, uint64_t from, size_t bytes, void *stream)
     got += take;
     ahead--;
   }
+  return r;
+}
+
+int graft_stage_to_device(uint64_t to, const void *from, size_t bytes, void *stream) {
+  struct graft_staging *staging = current();
+  pthread_mutex_lock(&staging->lock);
+  int r = to_device(staging, to, from, bytes, stream);
+  pthread_mutex_unlock(&staging->lock);
+  return r;
+}
+
+bool graft_stage_mirror(uint64_t device, uint8_t *host, size_t bytes, bool down, void *stream, int *result) {
+  struct graft_staging *staging = current();
+  if (pthread_mutex_trylock(&staging->lock)) return false;
+  bool ready = is_ready(staging);
+  if (ready) *result = down ? from_device(staging, host, device, bytes, stream) : to_device(staging, device, host, bytes, stream);
+  pthread_mutex_unlock(&staging->lock);
+  return ready;
+}
+
+int graft_stage_from_device(void *to, uint64_t from, size_t bytes, void *stream) {
+  struct graft_staging *staging = current();
+  pthread_mutex_lock(&staging->lock);
+  int r = from_device(staging, to, from, bytes, stream);
   pthread_mutex_unlock(&staging->lock);
   if (!r && graft_mirrors) graft_mirrors_fetch(); /* the program has waited */
   return r;

@@ -24,6 +24,8 @@ struct graft_staging {
 bool graft_staging_ready(void);
 /* Returns when the source has been read; the copy itself keeps its place in the stream. */
 int graft_stage_to_device(uint64_t to, const void *from, size_t bytes, void *stream);
+/* Copies between a mirror's two sides, down from the device or up to it. The caller holds the mirrors' lock, for which a thread that stages may wait: false if the staging memory is in use, or if there is none. */
+bool graft_stage_mirror(uint64_t device, uint8_t *host, size_t bytes, bool down, void *stream, int *result);
 /* Returns when the data is there. */
 int graft_stage_from_device(void *to, uint64_t from, size_t bytes, void *stream);
 

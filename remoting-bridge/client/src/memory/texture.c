@@ -49,7 +49,8 @@ static void describe(uint64_t object, bool surface, const void *resource_of, con
   pthread_mutex_unlock(&textures->lock);
 }
 
-static void undescribe(uint64_t object, bool surface) {
+/* False if there is no such object. */
+static bool undescribe(uint64_t object, bool surface) {
   struct graft_textures *textures = current();
   pthread_mutex_lock(&textures->lock);
   struct graft_described **p = &textures->first;
@@ -58,6 +59,7 @@ static void undescribe(uint64_t object, bool surface) {
   if (gone) *p = gone->next;
   pthread_mutex_unlock(&textures->lock);
   free(gone);
+  return gone;
 }
 
 enum part { RESOURCE, SAMPLING, VIEW };
@@ -91,14 +93,12 @@ GRAFT_EXPORT int cuSurfObjectGetResourceDesc(void *out, uint64_t surface) { retu
 GRAFT_EXPORT int cuTexObjectDestroy(uint64_t texture) {
   int r = graft_ready();
   if (r) return r;
-  undescribe(texture, false);
-  return rpc_cuTexObjectDestroy(texture);
+  return undescribe(texture, false) ? rpc_cuTexObjectDestroy(texture) : GRAFT_OK; /* as the driver, whatever the number is */
 }
 GRAFT_EXPORT int cuSurfObjectDestroy(uint64_t surface) {
   int r = graft_ready();
   if (r) return r;
-  undescribe(surface, true);
-  return rpc_cuSurfObjectDestroy(surface);
+  return undescribe(surface, true) ? rpc_cuSurfObjectDestroy(surface) : GRAFT_OK;
 }
 
 GRAFT_EXPORT int cuTexObjectCreate(void *texture, void *wanted, void *sampling, void *view) {

@@ -76,6 +76,7 @@ static int get_function(void **out, void *owner, bool library, const char *name)
 }
 
 GRAFT_EXPORT int cuModuleGetFunction(void *function, void *module, const char *name) {
+  if (name && !*name) return GRAFT_INVALID_VALUE;
   return get_function(function, module, false, name);
 }
 

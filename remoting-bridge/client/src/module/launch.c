@@ -10,6 +10,7 @@
 #include "api/streams.h"
 #include "base/environment.h"
 #include "graft_rpc.h"
+#include "memory/mirror.h"
 #include "memory/place.h"
 #include "memory/ranges.h"
 #include "memory/shadow.h"
@@ -122,6 +123,7 @@ static int launch(void *handle, const struct config *c, const uint8_t *attribute
   if (r) return r;
   function = graft_object(GRAFT_FUNCTION, handle);
   if (!function || function->session != context->session) return GRAFT_INVALID_HANDLE;
+  if (parameters && extra && *extra == (void *)EXTRA_END) extra = NULL; /* an empty list */
   if (!c->grid[0] || !c->grid[1] || !c->grid[2] || !c->block[0] || !c->block[1] || !c->block[2] || (parameters && extra)) {
     return GRAFT_INVALID_VALUE;
   }
@@ -130,6 +132,7 @@ static int launch(void *handle, const struct config *c, const uint8_t *attribute
   unsigned bytes;
   uint8_t room[PARAMETERS];
   if ((r = graft_launch_pack(function, parameters, extra, room, &data, &bytes))) return r;
+  if (graft_mirrors) graft_mirrors_launching(c->stream);
   if (!count) {
     r = rpc_graftLaunch(function, c->grid[0], c->grid[1], c->grid[2], c->block[0], c->block[1], c->block[2], c->shared, c->stream,
                         data, bytes);

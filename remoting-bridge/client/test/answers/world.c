@@ -12,6 +12,7 @@
 #include "graft_rpc.h"
 
 #define GRANULE (2ull << 20)
+enum { INVALID_VALUE = 1, INVALID_HANDLE = 400, NOT_SUPPORTED = 801 };
 
 const char world_ptx[] =
     ".version 7.0\n.target sm_70\n.address_size 64\n.global .b32 x[4];\n.visible .entry k(.param .u64 p) { ret; }\n";
@@ -288,11 +289,15 @@ bool world_leave(enum state state, int *later) {
   stream = 0;
   has_graph = false;
   /* A capture of the thread's own stream, and contexts that the call has pushed. */
-  if (!DRIVER(cuStreamEndCapture, 2, AT(&made)) && made) DRIVER(cuGraphDestroy, made);
+  int ended = DRIVER(cuStreamEndCapture, 2, AT(&made));
+  if (!ended && made) DRIVER(cuGraphDestroy, made);
   for (int i = 0; i < 16 && !DRIVER(cuCtxPopCurrent_v2, AT(&made)) && made; i++) {}
   if (DRIVER(cuCtxSetCurrent, kept.context)) return false;
   *later = DRIVER(cuCtxSynchronize, 0);
-  return !*later || !DRIVER(cuCtxSynchronize, 0);
+  bool usable = !*later || !DRIVER(cuCtxSynchronize, 0);
+  /* The first call that waits has the error: here that may be the end of a capture that never began. */
+  if (!*later && (ended == INVALID_VALUE || ended == INVALID_HANDLE || ended == NOT_SUPPORTED)) *later = ended;
+  return usable;
 }
 
 bool world_is_usable(void) {

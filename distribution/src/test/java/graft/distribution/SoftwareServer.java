@@ -48,15 +48,32 @@ final class SoftwareServer {
   static SoftwareServer start(
       Path folder, Map<String, String> environment, List<String> options, String... addresses)
       throws IOException {
+    String grants = NAME + " " + TOKEN + "\n" + LIMITED + " " + TOKEN + " memory=33554432";
+    return start(folder, grants, environment, options, addresses);
+  }
+
+  /**
+   * Starts a server whose client has a file as memory that it shares with the server, as a guest
+   * has it: the channel ivshmem.
+   */
+  static SoftwareServer sharing(Path folder, Path region) throws IOException {
+    String grant = NAME + " " + TOKEN + " region=" + region;
+    return start(folder, grant, Map.of(), List.of(), "tcp://127.0.0.1:0");
+  }
+
+  private static SoftwareServer start(
+      Path folder,
+      String grants,
+      Map<String, String> environment,
+      List<String> options,
+      String... addresses)
+      throws IOException {
     List<String> words = new ArrayList<>(List.of(GRAFT, "serve"));
     words.addAll(options);
     for (String address : addresses) {
       words.addAll(List.of("--listen", address));
     }
-    Path tokens =
-        secret(
-            folder.resolve("tokens"),
-            NAME + " " + TOKEN + "\n" + LIMITED + " " + TOKEN + " memory=33554432");
+    Path tokens = secret(folder.resolve("tokens"), grants);
     words.addAll(List.of("--tokens", tokens.toString(), "--device", "software"));
     Path log = folder.resolve("server.log");
     ProcessBuilder builder = new ProcessBuilder(words).redirectError(log.toFile());

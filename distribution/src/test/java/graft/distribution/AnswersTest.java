@@ -1,0 +1,160 @@
+package graft.distribution;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/**
+ * The driver API answers right and wrong arguments as the driver answered them on a GPU ({@code
+ * client/test/answers} calls the functions, {@code native-*.csv} has the driver's answers), but for
+ * the differences that {@code software-device.txt} lists by their causes.
+ */
+final class AnswersTest {
+  private static final Path CLIENT = Checkout.ROOT.resolve("remoting-bridge/client");
+  private static final Path ANSWERS = CLIENT.resolve("test/answers");
+  private static final Path KNOWN = ANSWERS.resolve("software-device.txt");
+  private static final String NOT_CALLED = "not called: ";
+  private static final String ANY = "*";
+
+  @TempDir static Path folder;
+  private static SoftwareServer server;
+
+  @BeforeAll
+  static void serve() throws Exception {
+    server = SoftwareServer.start(folder, "unix://" + folder.resolve("socket"));
+    Finished gcc =
+        Finished.run(
+            CLIENT,
+            System.getenv(),
+            List.of(
+                "sh",
+                "-c",
+                "gcc -O1 -std=c11 -D_GNU_SOURCE -Itarget/generated test/answers/*.c -o \"$1\" -ldl",
+                "sh",
+                folder.resolve("answers").toString()));
+    assertThat(gcc.code()).as(gcc.err()).isZero();
+  }
+
+  @AfterAll
+  static void stop() throws Exception {
+    server.stop();
+  }
+
+  /** What the driver answered to a case, and what is answered here. */
+  private record Difference(String natively, String here) {}
+
+  @Test
+  void theDriversAnswersAreGiven() throws Exception {
+    List<String> known = Files.readAllLines(KNOWN);
+    Map<String, String> natively = recorded();
+    known.stream()
+        .filter(line -> line.startsWith(NOT_CALLED))
+        .flatMap(line -> Stream.of(line.substring(NOT_CALLED.length()).split(" ", -1)))
+        .forEach(name -> natively.keySet().removeIf(one -> one.startsWith(name + ",")));
+    Map<String, String> here = answers(natively.keySet());
+    Map<String, Difference> listed = differences(known);
+    assertThat(natively.keySet()).as("recorded cases").containsAll(listed.keySet());
+
+    List<String> news = new ArrayList<>();
+    List<String> right = new ArrayList<>();
+    natively.forEach(
+        (one, driver) -> {
+          String graft = here.getOrDefault(one, "not run");
+          Difference difference = listed.get(one);
+          if (difference == null ? isSame(driver, graft) : difference.here().equals(graft)) {
+            return;
+          }
+          if (difference == null || !difference.here().equals(ANY)) {
+            List<String> to = difference != null && isSame(driver, graft) ? right : news;
+            to.add(one + ": " + driver + " natively, " + graft + " here");
+          }
+        });
+    assertThat(news)
+        .as("answers that differ from the driver's, and are not in %s", KNOWN)
+        .isEmpty();
+    assertThat(right).as("answers that are the driver's now: remove them from %s", KNOWN).isEmpty();
+  }
+
+  /**
+   * An error of work that the client sends without waiting is that of the next call that waits.
+   * Where the driver crashes, any error is right.
+   */
+  private static boolean isSame(String driver, String graft) {
+    return graft.equals(driver)
+        || graft.equals("later " + driver)
+        || (driver.matches("crash|hang")
+            && !graft.matches("crash|hang|exit|not run|not called|varies|CUDA_SUCCESS.*"));
+  }
+
+  /** The answers to all cases of the functions that these cases belong to. */
+  private static Map<String, String> answers(Set<String> cases)
+      throws IOException, InterruptedException {
+    Set<String> functions = new TreeSet<>();
+    cases.forEach(one -> functions.add(one.substring(0, one.indexOf(','))));
+    int jobs = Runtime.getRuntime().availableProcessors();
+    List<String> command = new ArrayList<>();
+    command.addAll(List.of(folder.resolve("answers").toString(), "--jobs", String.valueOf(jobs)));
+    command.addAll(functions);
+    Map<String, String> environment = server.environment("shm://" + folder.resolve("socket"));
+    Finished program = Finished.run(folder, environment, command, Duration.ofMinutes(8));
+    assertThat(program.code()).as("%s", program).isZero();
+    return parse(program.out().lines());
+  }
+
+  private static Map<String, String> recorded() throws IOException {
+    try (Stream<Path> files = Files.list(ANSWERS)) {
+      Path file =
+          files
+              .filter(f -> f.getFileName().toString().matches("native-.*\\.csv"))
+              .findFirst()
+              .orElseThrow();
+      return parse(Files.readAllLines(file).stream());
+    }
+  }
+
+  /** The answer to each case, which has the name "FUNCTION,CASE". */
+  private static Map<String, String> parse(Stream<String> csv) {
+    Map<String, String> answers = new LinkedHashMap<>();
+    csv.filter(line -> !line.startsWith("#"))
+        .forEach(
+            line -> {
+              int comma = line.lastIndexOf(',');
+              answers.put(line.substring(0, comma), line.substring(comma + 1));
+            });
+    return answers;
+  }
+
+  private static Map<String, Difference> differences(List<String> lines) {
+    Map<String, Difference> differences = new HashMap<>();
+    for (String line : lines) {
+      String[] cells = line.split(" \\| ", -1);
+      if (line.startsWith("#") || cells.length != 4) {
+        continue;
+      }
+      for (String function : cells[2].split(" ", -1)) {
+        for (String one : cells[3].split(", ", -1)) {
+          Difference difference = new Difference(cells[0], cells[1]);
+          assertThat(differences.put(function + "," + one, difference))
+              .as("%s twice", one)
+              .isNull();
+        }
+      }
+    }
+    return differences;
+  }
+}

@@ -1,0 +1,91 @@
+package graft.distribution;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.RandomAccessFile;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.time.Duration;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/**
+ * Pinned and managed memory for which the memory that a guest shares with its server has no room.
+ * The channel is ivshmem, with a file in the place of the guest's PCI device.
+ */
+final class RegionTest {
+  private static final int MIB = 1 << 20;
+
+  /** The rings and the staging memory of one process, and a little. */
+  private static final int REGION = 64 * MIB;
+
+  @TempDir static Path folder;
+  private static SoftwareServer server;
+  private static Map<String, String> environment;
+
+  @BeforeAll
+  static void serve() throws Exception {
+    Path region = folder.resolve("region");
+    Files.createFile(
+        region, PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-------")));
+    try (RandomAccessFile file = new RandomAccessFile(region.toFile(), "rw")) {
+      file.setLength(REGION);
+    }
+    Path device = Files.createDirectories(folder.resolve("devices/0000:00:05.0"));
+    Files.writeString(device.resolve("vendor"), "0x1af4\n");
+    Files.writeString(device.resolve("device"), "0x1110\n");
+    Files.createSymbolicLink(device.resolve("resource2"), region);
+    server = SoftwareServer.sharing(folder, region);
+    environment =
+        new HashMap<>(server.environment(server.address().replaceFirst("tcp:", "ivshmem:")));
+    environment.put("GRAFT_PCI_DEVICES", folder.resolve("devices").toString());
+    Programs.build(folder, List.of("pinned"));
+  }
+
+  @AfterAll
+  static void stop() throws Exception {
+    server.stop();
+  }
+
+  @ParameterizedTest(name = "{0} bytes")
+  @ValueSource(ints = {8, 4096, 40_008, 300_000, 5 * MIB, 96 * MIB})
+  void memoryWithoutRoomInTheRegionIsCopiedThroughIt(int bytes) throws Exception {
+    Finished program =
+        Finished.run(
+            folder,
+            environment,
+            List.of(folder.resolve("pinned").toString(), String.valueOf(bytes)),
+            Duration.ofMinutes(3));
+    System.out.println(bytes + " bytes\n" + program.err());
+    assertThat(program.code()).as("%s", program).isZero();
+    assertThat(program.out().lines())
+        .containsExactly(
+            "pageable right",
+            "registered right",
+            "pinned right",
+            "pinned and mapped right",
+            "with its device address right",
+            "mapped with a kernel right",
+            "mapped, after the kernel right",
+            "managed right",
+            "managed with a kernel right");
+  }
+
+  @Test
+  void theClientSaysOnceThatTheRegionIsTooSmall() throws Exception {
+    Finished program =
+        Finished.run(folder, environment, List.of(folder.resolve("pinned").toString(), "8"));
+    assertThat(program.err().lines().filter(line -> line.contains("do not fit")))
+        .singleElement()
+        .asString()
+        .contains("of the 64 MiB that this guest shares with the server", "'region'");
+  }
+}
