@@ -54,6 +54,7 @@ final class GuestServer {
                 "needs",
                     "Requires=graft-starter.service\nAfter=graft-starter.service network.target",
                 "user", "graft",
+                "operators", "graft-server",
                 "start", serve + " --starter " + socket,
                 "environment", "",
                 "home", "yes",

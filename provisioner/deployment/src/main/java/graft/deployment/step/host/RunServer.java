@@ -171,6 +171,8 @@ public record RunServer(
                 UNIT_NEEDS,
                 "user",
                 ServerUser.NAME,
+                "operators",
+                "graft-server/%i",
                 "start",
                 ServerUnit.command(serverCommand()),
                 "environment",
