@@ -123,6 +123,19 @@ final class RunTest {
     assertThat(driver.err()).isEmpty();
   }
 
+  /** Workers map libraries of the server's folder as code; Debian mounts /run noexec. */
+  @Test
+  void aServerServesFromAFolderThatIsMountedNoexec() throws Exception {
+    String noexec = "mount -t tmpfs -o noexec none /tmp || exit 77; exec \"$@\"";
+    List<String> command = new ArrayList<>(List.of("unshare", "-m", "sh", "-c", noexec, "sh"));
+    command.addAll(List.of(SoftwareServer.GRAFT, "run", "--device", "software", "--"));
+    command.add(Checkout.HOME.resolve("examples/built/vectorAdd").toString());
+    Finished program = Finished.run(Checkout.HOME, Map.of("PATH", "/usr/bin:/bin"), command);
+    assumeFalse(program.err().startsWith("unshare:") || program.code() == 77, program.err());
+    assertThat(program.code()).as("%s", program).isZero();
+    assertThat(program.out()).contains("result=ok");
+  }
+
   /** The program and kernels add to the same memory at the same time without losing an addition. */
   @Test
   void managedMemoryIsTheProgramsOrTheDevicesAtATime() throws Exception {
