@@ -178,6 +178,7 @@ static void begin_wait(void) {
   if (!__atomic_load_n(&list->leaving, __ATOMIC_ACQUIRE)) list->sent = list->works;
   sent_before = list->sent;
   for (struct graft_mirror *m = list->first; m; m = m->next) {
+    if (m->chunks) continue; /* whoever touched it with the lock held would wait for a thread that needs the lock */
     bool is_polled = graft_mirror_may_be_written(m) || graft_streams_may_be_held();
     if (m->use == GRAFT_MIRROR_MAPPED && is_polled) queued |= graft_mirror_bring(m, 0, m->bytes);
   }

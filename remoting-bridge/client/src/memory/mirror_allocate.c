@@ -168,8 +168,8 @@ void graft_mirror_attach(const void *host, bool attached) {
   pthread_mutex_lock(&list->lock);
   for (struct graft_mirror *m = list->first; m; m = m->next) {
     if (m->host != host || m->use == GRAFT_MIRROR_GRAPH) continue;
-    /* Where memory is shared, the client reports CONCURRENT_MANAGED_ACCESS: programs may always touch managed memory. */
-    m->use = attached || graft_session_shares_memory() ? GRAFT_MIRROR_MAPPED : GRAFT_MIRROR_MANAGED;
+    /* Where memory is shared, the client reports CONCURRENT_MANAGED_ACCESS: programs may always touch managed memory. Exclusive memory (chunks) is taken from the program instead. */
+    m->use = attached || (graft_session_shares_memory() && !m->chunks) ? GRAFT_MIRROR_MAPPED : GRAFT_MIRROR_MANAGED;
     graft_mirror_count_wait(list); /* the next work compares what the program has written while the memory was attached */
   }
   pthread_mutex_unlock(&list->lock);

@@ -177,7 +177,7 @@ class RdmaPortsTest {
 
   private String options(String descriptor) throws Exception {
     String tree = String.valueOf(host.plan(descriptor).toTree());
-    return found("--device software (.*) --starter ", tree);
+    return found("--device software (.*) --operator ", tree);
   }
 
   private static String found(String pattern, String text) {

@@ -55,7 +55,7 @@ final class GuestServer {
                     "Requires=graft-starter.service\nAfter=graft-starter.service network.target",
                 "user", "graft",
                 "operators", "graft-server",
-                "start", serve + " --starter " + socket,
+                "start", serve + " --operator /run/graft-server/operator.sock --starter " + socket,
                 "environment", "",
                 "home", "yes",
                 "logs", "LogsDirectory=graft\nLogsDirectoryMode=0700",
