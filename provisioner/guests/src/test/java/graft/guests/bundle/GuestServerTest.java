@@ -60,8 +60,8 @@ class GuestServerTest {
         .contains("Requires=graft-starter.service\n", "PrivateDevices=yes\n")
         .contains(
             "ExecStart=/opt/graft/bin/graft serve --listen tcp://0.0.0.0:7800 --tokens"
-                + " /etc/graft/server.tokens --device software --memory 1GiB --starter"
-                + " /run/graft/server/starter.sock\n")
+                + " /etc/graft/server.tokens --device software --memory 1GiB --operator"
+                + " /run/graft-server/operator.sock --starter /run/graft/server/starter.sock\n")
         .doesNotContain("{", "}");
     assertThat(text(payload, STARTER))
         .contains("--server-user graft", "RuntimeDirectory=graft/server\n")
