@@ -47,7 +47,8 @@ final class SensorsTest {
     Map<String, String> serving = new HashMap<>(variables);
     serving.put("GRAFT_SOFTWARE_DEVICES", "2");
     Path socket = folder.resolve("socket");
-    SoftwareServer server = SoftwareServer.start(folder, serving, List.of(options), "unix://" + socket);
+    SoftwareServer server =
+        SoftwareServer.start(folder, serving, List.of(options), "unix://" + socket);
     try {
       Map<String, String> environment = new HashMap<>(server.environment("unix://" + socket));
       environment.put("LD_LIBRARY_PATH", Checkout.HOME.resolve("lib/client").toString());
