@@ -28,8 +28,8 @@ final class AgentChannel {
    */
   static final int MAX_PAYLOAD = 128 * 1024;
 
-  /** The maximum length of an invalid reply that an error message quotes. */
-  private static final int SHOWN = 200;
+  /** The maximum length of a guest's text that an error message quotes. */
+  static final int SHOWN = 200;
 
   private final String guest;
   private final AgentLine line;

@@ -1,6 +1,7 @@
 package graft.hypervisors.libvirt;
 
 import graft.hypervisors.libvirt.calls.AgentException;
+import graft.hypervisors.libvirt.calls.GuestText;
 import graft.hypervisors.libvirt.calls.HypervisorException;
 import java.io.FilterOutputStream;
 import java.io.IOException;
@@ -71,7 +72,9 @@ public final class AgentProcess {
     String folder = made.outputText().strip();
     if (made.exitCode().orElse(-1) != 0 || !FOLDER.matcher(folder).matches()) {
       throw channel.refusal(
-          action, "no folder for its output could be made: " + made.errorText().strip());
+          action,
+          "no folder for its output could be made: "
+              + GuestText.line(made.errorText(), AgentChannel.SHOWN));
     }
     int first = input.read();
     if (first >= 0) {

@@ -8,8 +8,11 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import graft.hypervisors.libvirt.calls.AgentException;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
+import java.io.InputStream;
+import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Base64;
 import java.util.List;
 import java.util.Random;
 import java.util.stream.IntStream;
@@ -72,6 +75,25 @@ class HostileAgentTest {
         continue; // a ping accepts a number; the random test below covers the other calls
       }
       assertThat(refusal(call).getMessage())
+          .doesNotContain("\u001b", "\u0007")
+          .hasSizeLessThan(1000);
+    }
+  }
+
+  @Test
+  void aFolderThatIsNoneIsRefusedInAFewPlainWords() {
+    String text = "\u001b]0;owned\u0007" + "x".repeat(1_000_000);
+    for (String field : List.of("out-data", "err-data")) {
+      String data = Base64.getEncoder().encodeToString(text.getBytes(StandardCharsets.US_ASCII));
+      GuestAgent agent =
+          agent(
+              "{\"return\": {\"pid\": 7}}",
+              "{\"return\": {\"exited\": true, \"exitcode\": 0, \"%s\": \"%s\"}}"
+                  .formatted(field, data));
+      assertThat(
+              refusal(() -> agent.start(List.of("true"), InputStream.nullInputStream()))
+                  .getMessage())
+          .contains("no folder for its output could be made")
           .doesNotContain("\u001b", "\u0007")
           .hasSizeLessThan(1000);
     }
