@@ -122,6 +122,17 @@ public final class ServerLog {
     }
   }
 
+  /**
+   * Opens a log. The server's user may have put anything in its place, at any moment: no link is
+   * followed, and since the file is opened for writing as well, a FIFO does not wait for another
+   * program (fifo(7)). A FIFO and a socket have no position, so that only a regular file can be
+   * read.
+   */
+  static FileChannel open(Path log) throws IOException {
+    return FileChannel.open(
+        log, StandardOpenOption.READ, StandardOpenOption.WRITE, LinkOption.NOFOLLOW_LINKS);
+  }
+
   private Part existing() throws IOException {
     Part part = part(null, 0);
     if (part == null) {
@@ -145,8 +156,7 @@ public final class ServerLog {
    * @return null if there is no file
    */
   private Part part(Object of, long shown) throws IOException {
-    try (FileChannel in =
-        FileChannel.open(file, StandardOpenOption.READ, LinkOption.NOFOLLOW_LINKS)) {
+    try (FileChannel in = open(file)) {
       Object now = Files.getAttribute(file, "unix:ino", LinkOption.NOFOLLOW_LINKS);
       long size = in.size();
       long from = now.equals(of) && size >= shown ? shown : of == null ? size - MOST : 0;

@@ -20,9 +20,7 @@ import java.net.Socket;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
 import java.nio.file.Files;
-import java.nio.file.LinkOption;
 import java.nio.file.Path;
-import java.nio.file.StandardOpenOption;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -227,17 +225,10 @@ public record StartServer(
     }
   }
 
-  /**
-   * The last lines of a log, or why it cannot be read. The server's user may have put anything in
-   * the log's place, at any moment: no link is followed, and since the file is opened for writing
-   * as well, a FIFO does not wait for another program (fifo(7)). A FIFO and a socket have no
-   * position, so that only a regular file is read.
-   */
+  /** The last lines of a log, or why it cannot be read. */
   static String end(Path log) {
     ByteBuffer read = ByteBuffer.allocate(LOG_BYTES);
-    try (FileChannel in =
-        FileChannel.open(
-            log, StandardOpenOption.READ, StandardOpenOption.WRITE, LinkOption.NOFOLLOW_LINKS)) {
+    try (FileChannel in = ServerLog.open(log)) {
       in.position(Math.max(0, in.size() - LOG_BYTES));
       while (in.read(read) > 0) {
         // until the end

@@ -74,6 +74,16 @@ class ServerLogTest {
   }
 
   @Test
+  @Timeout(30)
+  void aFifoInItsPlaceBlocksNobody() throws Exception {
+    Path fifo = folder.resolve("fifo");
+    assertThat(new ProcessBuilder("mkfifo", fifo.toString()).start().waitFor()).isZero();
+    assertThatThrownBy(() -> ServerLog.file(fifo).last(1, line -> true))
+        .isInstanceOf(IOException.class)
+        .hasMessageContaining("Illegal seek");
+  }
+
+  @Test
   void aLogThatIsNotThereIsSaidToBe() {
     assertThatThrownBy(() -> ServerLog.file(folder.resolve("none")).last(1, line -> true))
         .isInstanceOf(GraftException.class)
