@@ -14,7 +14,6 @@ import graft.deployment.step.Step;
 import graft.sriov.vf.HostAccess;
 import java.time.Clock;
 import java.util.List;
-import java.util.Optional;
 import java.util.function.Function;
 
 /** Undoes steps of a deployment, and deletes its folder when nothing is left. */
@@ -69,7 +68,7 @@ public final class UndoRun {
     try (Connections connections = new Connections();
         Journal journal = Journal.open(state.journal(), Steps.CODEC, Clock.systemUTC())) {
       List<Step> steps = choice.apply(journal.state());
-      consent.require(command, steps.stream().map(Step::data).flatMap(Optional::stream).toList());
+      consent.require(command, Step.data(steps));
       journal.note(command);
       LiveContext context = new LiveContext(connections, host, journal, progress);
       List<String> errors =

@@ -12,6 +12,8 @@ import java.util.function.Predicate;
 
 /** What a plan means for a guest or a server that exists: in words that an operator looks for. */
 final class Consequence {
+  private static final String IN_PLACE = "changes in place";
+
   private Consequence() {}
 
   /**
@@ -31,37 +33,37 @@ final class Consequence {
   }
 
   private static String guest(List<Step> there, List<Action> actions) {
-    List<String> words = new ArrayList<>();
-    boolean defined = any(actions, Action.Kind.DO, DefineGuest.class::isInstance);
-    if (any(actions, Action.Kind.UNDO, DefineGuest.class::isInstance) && !defined) {
-      words.add("is removed");
-    } else if (any(actions, Action.Kind.UNDO, StartGuest.class::isInstance)) {
-      words.add("restarts");
-    } else if (any(actions, Action.Kind.DO, StartGuest.class::isInstance)) {
-      words.add("is started");
-    } else {
-      words.add("changes in place");
-    }
-    List<String> disks =
-        there.stream()
-            .filter(CreateDisk.class::isInstance)
-            .map(step -> ((CreateDisk) step).disk())
-            .toList();
+    List<String> words = new ArrayList<>(List.of(runs(actions)));
     List<String> deleted =
-        actions.stream()
-            .filter(action -> action.kind() == Action.Kind.UNDO)
-            .map(Action::step)
-            .filter(CreateDisk.class::isInstance)
-            .map(step -> ((CreateDisk) step).disk())
-            .toList();
+        disks(
+            actions.stream().filter(a -> a.kind() == Action.Kind.UNDO).map(Action::step).toList());
     if (!deleted.isEmpty()) {
       words.add("deletes its data: " + String.join(", ", deleted));
     }
-    boolean inPlace = words.equals(List.of("changes in place"));
-    if (deleted.size() < disks.size() && !inPlace) {
+    boolean some = deleted.size() < disks(there).size();
+    if (some && (!deleted.isEmpty() || !runs(actions).equals(IN_PLACE))) {
       words.add(deleted.isEmpty() ? "its disks stay" : "its other disks stay");
     }
     return String.join("; ", words);
+  }
+
+  /** What becomes of the running guest. */
+  private static String runs(List<Action> actions) {
+    if (any(actions, Action.Kind.UNDO, DefineGuest.class::isInstance)
+        && !any(actions, Action.Kind.DO, DefineGuest.class::isInstance)) {
+      return "is removed";
+    }
+    if (any(actions, Action.Kind.UNDO, StartGuest.class::isInstance)) {
+      return "restarts";
+    }
+    return any(actions, Action.Kind.DO, StartGuest.class::isInstance) ? "is started" : IN_PLACE;
+  }
+
+  private static List<String> disks(List<Step> steps) {
+    return steps.stream()
+        .filter(CreateDisk.class::isInstance)
+        .map(step -> ((CreateDisk) step).disk())
+        .toList();
   }
 
   private static String server(List<Action> actions) {

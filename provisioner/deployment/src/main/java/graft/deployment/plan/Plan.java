@@ -1,12 +1,12 @@
 package graft.deployment.plan;
 
 import graft.deployment.step.Chain;
+import graft.deployment.step.Step;
 import graft.deployment.step.StepCodec;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
 
 /**
  * What will be done, in order: first everything that is undone, then everything that is done.
@@ -52,11 +52,11 @@ public record Plan(
 
   /** The data that it deletes, each in words with its path. */
   public List<String> deletedData() {
-    return actions.stream()
-        .filter(action -> action.kind() == Action.Kind.UNDO)
-        .map(action -> action.step().data())
-        .flatMap(Optional::stream)
-        .toList();
+    return Step.data(
+        actions.stream()
+            .filter(action -> action.kind() == Action.Kind.UNDO)
+            .map(Action::step)
+            .toList());
   }
 
   /** The actions by chain, in order. */

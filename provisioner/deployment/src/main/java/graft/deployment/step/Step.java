@@ -2,6 +2,7 @@ package graft.deployment.step;
 
 import graft.common.change.Change;
 import graft.deployment.observe.Snapshot;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 
@@ -62,6 +63,11 @@ public interface Step extends Change<Snapshot, StepContext> {
    */
   default Optional<String> data() {
     return Optional.empty();
+  }
+
+  /** The data that undoing the steps deletes. */
+  static List<String> data(List<Step> undone) {
+    return undone.stream().map(Step::data).flatMap(Optional::stream).toList();
   }
 
   /** Unique in a deployment: {@code guest/alice/define}. */
