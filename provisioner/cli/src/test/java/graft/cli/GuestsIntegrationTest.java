@@ -63,6 +63,8 @@ class GuestsIntegrationTest {
         .as("more than the agent can send at once")
         .hasSize(9_288_896)
         .endsWith("\n1300000\n");
+    assertThat(graft.run("exec", "--timeout", "1s", SETUP, ONE, "--", "sleep", "99").as(125).err())
+        .contains("did not end within 1.0 s, and was killed");
     assertSecretsArePrivate();
     assertThat(graft.run("exec", SETUP, ONE, "--", "ls", "/etc/graft/boot.d").as(0).out())
         .contains("10-shared-memory");

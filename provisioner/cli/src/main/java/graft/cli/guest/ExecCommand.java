@@ -87,11 +87,11 @@ public final class ExecCommand implements Callable<Integer> {
   }
 
   private int passedOn(GuestProcess process) throws IOException {
-    // Unlike System.out, this says when whoever reads it has gone.
-    try (OutputStream out = new FileOutputStream(FileDescriptor.out);
-        OutputStream err = new FileOutputStream(FileDescriptor.err)) {
-      return process.await(out, err, timeout.toDuration());
-    }
+    // Unlike System.out, these streams say when whoever reads them has gone. They stay open: an
+    // error of exec itself is printed afterwards.
+    OutputStream out = new FileOutputStream(FileDescriptor.out);
+    OutputStream err = new FileOutputStream(FileDescriptor.err);
+    return process.await(out, err, timeout.toDuration());
   }
 
   private int collected(GuestProcess process) throws IOException {
