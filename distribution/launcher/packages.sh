@@ -23,6 +23,7 @@ need_packages() {
     need /usr/include/stdio.h libc6-dev "the same"
     need make make "the same"
     need /usr/include/ucp/api/ucp.h libucx-dev "builds the client's channel rdma"
+    need openssl openssl "makes the certificates of the client's tests"
   fi
   if takes guests; then
     need qemu-system-x86_64 qemu-system-x86 "runs the guests"

@@ -82,6 +82,7 @@ bool graft_config_read(struct graft_config *config, char *reason, size_t size) {
       if (!strcmp(key, "server")) copy(config->servers, sizeof config->servers, value);
       if (!strcmp(key, "name")) copy(config->name, sizeof config->name, value);
       if (!strcmp(key, "token-file")) copy(token_file, sizeof token_file, value);
+      if (!strcmp(key, "certificates")) copy(config->certificates, sizeof config->certificates, value);
       if (!strcmp(key, "pci-devices")) copy(config->pci_devices, sizeof config->pci_devices, value);
       if (!strcmp(key, "rdma-ports")) copy(config->rdma_ports, sizeof config->rdma_ports, value);
       if (!strcmp(key, "spin-microseconds")) config->spin_microseconds = atoi(value);
@@ -99,6 +100,7 @@ bool graft_config_read(struct graft_config *config, char *reason, size_t size) {
   if ((value = getenv("GRAFT_SERVER"))) copy(config->servers, sizeof config->servers, value);
   if ((value = getenv("GRAFT_NAME"))) copy(config->name, sizeof config->name, value);
   if ((value = getenv("GRAFT_TOKEN_FILE"))) copy(token_file, sizeof token_file, value);
+  if ((value = getenv("GRAFT_CERTIFICATES"))) copy(config->certificates, sizeof config->certificates, value);
   if ((value = getenv("GRAFT_SPIN_MICROSECONDS"))) config->spin_microseconds = atoi(value);
   if ((value = getenv("GRAFT_PCI_DEVICES"))) copy(config->pci_devices, sizeof config->pci_devices, value);
   if ((value = getenv("GRAFT_RDMA_PORTS"))) copy(config->rdma_ports, sizeof config->rdma_ports, value);
@@ -126,7 +128,7 @@ bool graft_config_read(struct graft_config *config, char *reason, size_t size) {
     return false;
   }
   if (!config->name[0] && gethostname(config->name, sizeof config->name - 1)) copy(config->name, sizeof config->name, "client");
-  if (token_file[0]) {
+  if (token_file[0] && !config->certificates[0]) {
     if (!read_token(token_file, config->token, reason, size)) return false;
     config->has_token = true;
   }

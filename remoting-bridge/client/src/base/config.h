@@ -20,6 +20,8 @@ struct graft_config {
   char name[64];
   uint8_t token[32];
   bool has_token;
+  char certificates
+      [256]; /* the folder of the certificates that are used in place of a token (transport/certificates.h); empty for none */
   int spin_microseconds;
   int data_connections;   /* -1 chooses a number */
   bool managed_exclusive; /* managed memory is exclusive: at any time the program's or the device's */

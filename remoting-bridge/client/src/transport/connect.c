@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/config.h"
+#include "transport/certificates.h"
 #include "transport/dial.h"
 #include "transport/handshake.h"
 #include "transport/tls.h"
@@ -82,17 +83,38 @@ static bool open_transport(const struct graft_transport *transport, const struct
   return open;
 }
 
-/* Authenticates the socket for a channel or a purpose, and opens the transport on it. */
-static bool enter(const struct graft_transport *transport, const struct graft_config *config, uint32_t channel,
-                  struct graft_session_key *key, struct graft_connection *connection, char *reason, size_t size) {
+/* Authenticates the socket for a channel or a purpose, and opens the transport on it. The certificates are NULL if the token or the session's secret is proved. */
+static bool enter(const struct graft_transport *transport, const struct graft_config *config,
+                  const struct graft_certificates *certificates, uint32_t channel, struct graft_session_key *key,
+                  struct graft_connection *connection, char *reason, size_t size) {
   uint8_t tls_key[GRAFT_TLS_KEY];
   bool tls = wants_tls(config, connection->fd);
   bool ready = (!tls || has_tls(config, reason, size)) &&
-               graft_authenticate(connection->fd, config, channel, key, tls ? tls_key : NULL, reason, size) &&
+               graft_authenticate(connection->fd, config, certificates, channel, key, tls ? tls_key : NULL, reason, size) &&
                open_transport(transport, config, tls ? tls_key : NULL, connection, reason, size);
   explicit_bzero(tls_key, sizeof tls_key);
   if (!ready) graft_connection_close(connection);
   return ready;
+}
+
+/* Reads the certificates of this machine if the configuration names some. False with a reason. */
+static bool open_certificates(const struct scheme *scheme, const struct graft_config *config,
+                              struct graft_certificates **certificates, char *reason, size_t size) {
+  char host[256], why[600];
+  *certificates = NULL;
+  if (!config->certificates[0]) return true;
+  const char *rest = config->server + strlen(scheme->prefix);
+  if (scheme->dial != graft_dial_tcp || !graft_host_of(rest, host, sizeof host)) {
+    snprintf(
+        reason, size,
+        "certificates authenticate a server by its host, and %s names none: use an address such as tcp://HOST:PORT, or a token "
+        "without 'certificates' and GRAFT_CERTIFICATES",
+        config->server);
+    return false;
+  }
+  *certificates = graft_certificates_open(config->certificates, host, why, sizeof why);
+  if (!*certificates) snprintf(reason, size, "this machine's certificates cannot be used: %s", why);
+  return *certificates;
 }
 
 bool graft_connect_session(const struct graft_config *config, struct graft_session_key *key, struct graft_connection *connection,
@@ -103,9 +125,13 @@ bool graft_connect_session(const struct graft_config *config, struct graft_sessi
   const struct graft_transport *transport = scheme->transport;
   /* Checked first, since a session that cannot be used would cost the server a worker. */
   if (transport->present && !transport->present(config, reason, size)) return false;
-  if (!dial(scheme, config, connection, reason, size)) return false;
+  struct graft_certificates *certificates;
+  if (!open_certificates(scheme, config, &certificates, reason, size)) return false;
   key->session = 0;
-  return enter(transport, config, transport->number, key, connection, reason, size);
+  bool entered = dial(scheme, config, connection, reason, size) &&
+                 enter(transport, config, certificates, transport->number, key, connection, reason, size);
+  graft_certificates_close(certificates);
+  return entered;
 }
 
 bool graft_connect_further(const struct graft_config *config, const struct graft_session_key *key, enum graft_purpose purpose,
@@ -115,5 +141,5 @@ bool graft_connect_further(const struct graft_config *config, const struct graft
   *connection = (struct graft_connection){.fd = -1};
   if (!scheme || !dial(scheme, config, connection, reason, size)) return false;
   const struct graft_transport *transport = purpose == GRAFT_FOR_BULK_DATA ? scheme->transport : &graft_socket_transport;
-  return enter(transport, config, purpose, &session, connection, reason, size);
+  return enter(transport, config, NULL, purpose, &session, connection, reason, size);
 }

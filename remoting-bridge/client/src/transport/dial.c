@@ -50,20 +50,21 @@ static int connect_within(int fd, const struct sockaddr *address, socklen_t byte
   return r;
 }
 
+const char *graft_host_of(const char *text, char *host, size_t size) {
+  const char *colon = strrchr(text, ':');
+  if (!colon || !colon[1]) return NULL;
+  size_t length = (size_t)(colon - text);
+  bool in_brackets = length > 2 && text[0] == '[' && text[length - 1] == ']';
+  snprintf(host, size, "%.*s", (int)(in_brackets ? length - 2 : length), text + in_brackets);
+  return colon + 1;
+}
+
 int graft_dial_tcp(const char *text, char *reason, size_t size) {
-  char host[256];
-  snprintf(host, sizeof host, "%s", text);
-  char *port = strrchr(host, ':');
-  if (!port || !port[1]) {
+  char name[256];
+  const char *port = graft_host_of(text, name, sizeof name);
+  if (!port) {
     snprintf(reason, size, "server address has no port: tcp://%s", text);
     return -1;
-  }
-  *port++ = 0;
-  char *name = host;
-  size_t length = strlen(name);
-  if (length > 2 && name[0] == '[' && name[length - 1] == ']') {
-    name[length - 1] = 0;
-    name++;
   }
   struct addrinfo hints = {.ai_socktype = SOCK_STREAM}, *list;
   int r = getaddrinfo(name, port, &hints, &list);

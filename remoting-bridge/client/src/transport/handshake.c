@@ -1,8 +1,10 @@
-/* Challenge and response: each end proves that it has the client's token, or the session's secret (remoting-bridge/api/README.md). */
+/* Challenge and response: each end proves that it has the client's token, the secret of the two machines' certificates, or the session's secret
+ * (remoting-bridge/api/README.md). */
 #include "transport/handshake.h"
 
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
 #include <sys/types.h>
@@ -13,7 +15,12 @@
 #include "transport/exchange.h"
 
 #define MAGIC 0x54465247u
-#define ENCRYPTED 1 /* a flag of the greeting: TLS follows the welcome */
+/* Flags of the greeting. */
+#define ENCRYPTED 1    /* TLS follows the welcome */
+#define CERTIFICATES 2 /* TLS with certificates follows the challenge; what it agrees on stands for the token */
+/* The challenge's status of a server that speaks another version. All others are explained in the welcome. */
+#define OTHER_PROTOCOL 1
+#define OTHER_API 2
 
 struct hello {
   uint32_t magic, version;
@@ -65,15 +72,86 @@ static void not_a_server(const char *server, const struct challenge *answer, cha
 /* How long a server that has answered may take to provide a worker, since it may have to start one. */
 #define WORKER_MILLISECONDS 120000
 
-bool graft_authenticate(int fd, const struct graft_config *config, uint32_t channel, struct graft_session_key *key,
-                        uint8_t *tls_key, char *reason, size_t size) {
+static bool is_refused(const struct graft_config *config, struct welcome *welcome, char *reason, size_t size) {
+  if (!welcome->status) return false;
+  graft_plain_text(welcome->message, sizeof welcome->message);
+  snprintf(reason, size, "server %s refused %s: %s", config->server, config->name,
+           welcome->message[0] ? welcome->message : "no reason given");
+  return true;
+}
+
+/* The server does not go on after its challenge. */
+static void stops(int fd, const struct graft_config *config, const struct challenge *challenge, char *reason, size_t size) {
+  struct welcome welcome = {0};
+  if (challenge->status == OTHER_PROTOCOL || challenge->status == OTHER_API) {
+    snprintf(reason, size,
+             "server %s speaks another version (its interface is %016llx, this client's %016llx): use the client that came with it",
+             config->server, (unsigned long long)challenge->hash, (unsigned long long)GRAFT_API_HASH);
+  } else if (!graft_exchange((struct graft_wire){.fd = fd}, NULL, 0, &welcome, sizeof welcome) ||
+             !is_refused(config, &welcome, reason, size)) {
+    snprintf(reason, size, "server %s refused %s: no reason given", config->server, config->name);
+  }
+}
+
+/* Performs TLS with certificates, and takes the secret. */
+static bool agree(int fd, const struct graft_config *config, const struct graft_certificates *certificates, uint8_t secret[32],
+                  char *reason, size_t size) {
+  char why[300];
+  struct graft_node *node = malloc(sizeof *node);
+  bool known = node && graft_certificates_authenticate(certificates, fd, GRAFT_HANDSHAKE_MILLISECONDS, node, why, sizeof why) ==
+                           GRAFT_NODE_KNOWN;
+  if (known) memcpy(secret, node->secret, sizeof node->secret);
+  if (!known) snprintf(reason, size, "server %s: %s", config->server, node ? why : "no memory for certificates");
+  if (node) explicit_bzero(node, sizeof *node);
+  free(node);
+  return known;
+}
+
+/* The key of the proofs. */
+static bool choose_secret(int fd, const struct graft_config *config, const struct graft_certificates *certificates,
+                          const struct graft_session_key *key, uint8_t secret[32], char *reason, size_t size) {
+  if (!key->session && certificates) return agree(fd, config, certificates, secret, reason, size);
+  memcpy(secret, key->session ? key->secret : config->token, 32);
+  return true;
+}
+
+/* Proves the secret, and verifies the server's proof. Sets the session's key, and that of TLS. */
+static bool prove_both(int fd, const struct graft_config *config, const struct hello *hello, const struct challenge *challenge,
+                       const uint8_t secret[32], struct graft_session_key *key, uint8_t *tls_key, char *reason, size_t size) {
   struct graft_wire wire = {.fd = fd};
+  struct welcome welcome;
+  uint8_t proof[32], expected[32];
+  prove(secret, "graft client 1", challenge->nonce, hello->nonce, hello, proof);
+  prove(secret, "graft server 1", hello->nonce, challenge->nonce, hello, expected);
+  if (!graft_exchange(wire, proof, sizeof proof, NULL, 0) || !graft_comes_within(fd, WORKER_MILLISECONDS) ||
+      !graft_exchange(wire, NULL, 0, &welcome, sizeof welcome)) {
+    snprintf(reason, size, "server %s closed the connection at authentication: %s", config->server, strerror(errno));
+    return false;
+  }
+  if (is_refused(config, &welcome, reason, size)) return false;
+  unsigned difference = 0;
+  for (int i = 0; i < 32; i++) difference |= welcome.proof[i] ^ expected[i];
+  if (difference) {
+    snprintf(reason, size, "server %s does not know this client's %s: it may not be the server it claims to be", config->server,
+             hello->flags & CERTIFICATES ? "secret" : "token");
+    return false;
+  }
+  if (!key->session) {
+    key->session = welcome.session;
+    prove(secret, "graft session 1", hello->nonce, challenge->nonce, hello, key->secret);
+  }
+  if (tls_key) prove(key->secret, "graft tls 1", hello->nonce, challenge->nonce, hello, tls_key);
+  return true;
+}
+
+bool graft_authenticate(int fd, const struct graft_config *config, const struct graft_certificates *certificates, uint32_t channel,
+                        struct graft_session_key *key, uint8_t *tls_key, char *reason, size_t size) {
   bool further = key->session != 0;
   struct hello hello = {.magic = MAGIC,
                         .version = 1,
                         .hash = GRAFT_API_HASH,
                         .kind = further,
-                        .flags = tls_key ? ENCRYPTED : 0,
+                        .flags = (uint16_t)((tls_key ? ENCRYPTED : 0) | (certificates && !further ? CERTIFICATES : 0)),
                         .channel = channel,
                         .session = key->session};
   memcpy(hello.name, config->name, strnlen(config->name, sizeof hello.name));
@@ -82,7 +160,7 @@ bool graft_authenticate(int fd, const struct graft_config *config, uint32_t chan
     return false;
   }
   struct challenge challenge;
-  if (!graft_exchange(wire, &hello, sizeof hello, &challenge, sizeof challenge)) {
+  if (!graft_exchange((struct graft_wire){.fd = fd}, &hello, sizeof hello, &challenge, sizeof challenge)) {
     snprintf(reason, size, "server %s did not answer the greeting: %s", config->server, strerror(errno));
     return false;
   }
@@ -91,37 +169,12 @@ bool graft_authenticate(int fd, const struct graft_config *config, uint32_t chan
     return false;
   }
   if (challenge.status) {
-    snprintf(reason, size,
-             "server %s speaks another version (its interface is %016llx, this client's %016llx): use the client that came with it",
-             config->server, (unsigned long long)challenge.hash, (unsigned long long)GRAFT_API_HASH);
+    stops(fd, config, &challenge, reason, size);
     return false;
   }
-  uint8_t proof[32], expected[32];
-  const uint8_t *secret = further ? key->secret : config->token;
-  prove(secret, "graft client 1", challenge.nonce, hello.nonce, &hello, proof);
-  prove(secret, "graft server 1", hello.nonce, challenge.nonce, &hello, expected);
-  struct welcome welcome;
-  if (!graft_exchange(wire, proof, sizeof proof, NULL, 0) || !graft_comes_within(fd, WORKER_MILLISECONDS) ||
-      !graft_exchange(wire, NULL, 0, &welcome, sizeof welcome)) {
-    snprintf(reason, size, "server %s closed the connection at authentication: %s", config->server, strerror(errno));
-    return false;
-  }
-  if (welcome.status) {
-    graft_plain_text(welcome.message, sizeof welcome.message);
-    snprintf(reason, size, "server %s refused %s: %s", config->server, config->name,
-             welcome.message[0] ? welcome.message : "no reason given");
-    return false;
-  }
-  unsigned difference = 0;
-  for (int i = 0; i < 32; i++) difference |= welcome.proof[i] ^ expected[i];
-  if (difference) {
-    snprintf(reason, size, "server %s does not know this client's token: it may not be the server it claims to be", config->server);
-    return false;
-  }
-  if (!further) {
-    key->session = welcome.session;
-    prove(config->token, "graft session 1", hello.nonce, challenge.nonce, &hello, key->secret);
-  }
-  if (tls_key) prove(key->secret, "graft tls 1", hello.nonce, challenge.nonce, &hello, tls_key);
-  return true;
+  uint8_t secret[32];
+  bool proved = choose_secret(fd, config, certificates, key, secret, reason, size) &&
+                prove_both(fd, config, &hello, &challenge, secret, key, tls_key, reason, size);
+  explicit_bzero(secret, sizeof secret);
+  return proved;
 }

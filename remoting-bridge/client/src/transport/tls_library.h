@@ -1,5 +1,5 @@
-/* The functions of OpenSSL that tls.c calls, in OpenSSL 1.1.1 and 3, whose binary interfaces agree on them. They are declared here so that
- * building the client needs no headers of OpenSSL. The numbers are those of openssl/ssl.h, openssl/bio.h and openssl/evp.h. */
+/* The functions of OpenSSL that tls.c and certificates.c call, in OpenSSL 1.1.1 and 3, whose binary interfaces agree on them. They are declared here so that
+ * building the client needs no headers of OpenSSL. The numbers are those of openssl/ssl.h, openssl/bio.h, openssl/evp.h and openssl/x509_vfy.h. */
 #ifndef GRAFT_TLS_LIBRARY_H
 #define GRAFT_TLS_LIBRARY_H
 
@@ -18,19 +18,39 @@ typedef struct evp_cipher_ctx_st EVP_CIPHER_CTX;
 typedef struct engine_st ENGINE;
 typedef struct bio_st BIO;
 typedef struct bio_method_st BIO_METHOD;
+typedef struct x509_st X509;
+typedef struct x509_store_st X509_STORE;
+typedef struct x509_store_ctx_st X509_STORE_CTX;
+typedef struct x509_lookup_st X509_LOOKUP;
+typedef struct x509_lookup_method_st X509_LOOKUP_METHOD;
+typedef struct X509_VERIFY_PARAM_st X509_VERIFY_PARAM;
 
 typedef int use_session(SSL *, const EVP_MD *, const unsigned char **, size_t *, SSL_SESSION **);
 typedef int find_session(SSL *, const unsigned char *, size_t, SSL_SESSION **);
 typedef void keep_secret(const SSL *, const char *);
+typedef int verify_certificate(int, X509_STORE_CTX *);
+typedef int give_password(char *, int, int, void *);
 
 enum {
   TLS_1_3 = 0x0304,
   CTRL_SESSION_CACHE = 44,
+  CTRL_LARGEST_CERTIFICATES = 51,
   CTRL_MIN_VERSION = 123,
   CTRL_MAX_VERSION = 124,
   OPTION_SERVER_PREFERENCE = 1 << 22,
   OPTION_PRIORITIZE_CHACHA = 1 << 21,
+  OPTION_NO_TICKET = 1 << 14,
   VERIFY_PEER = 1,
+  VERIFY_NEEDS_PEER = 2,
+  VERIFY_REVOKED = 0x4,
+  VERIFY_REVOKED_ALL = 0x8,
+  VERIFY_PARTIAL_CHAIN = 0x80000,
+  HOST_NO_PARTIAL_WILDCARDS = 0x4,
+  PROBLEM_UNKNOWN = 1,
+  PROBLEM_NO_LIST = 3,
+  PROBLEM_HOST = 62,
+  PROBLEM_ADDRESS = 64,
+  FILE_IS_PEM = 1,
   ERROR_WANT_READ = 2,
   ERROR_WANT_WRITE = 3,
   BIO_SOURCE_SINK = 0x0400,
@@ -59,7 +79,7 @@ enum {
   F(void, SSL_set_bio, (SSL *, BIO *, BIO *))                                                                                    \
   F(int, SSL_set_ex_data, (SSL *, int, void *))                                                                                  \
   F(void *, SSL_get_ex_data, (const SSL *, int))                                                                                 \
-  F(void, SSL_set_verify, (SSL *, int, void *))                                                                                  \
+  F(void, SSL_set_verify, (SSL *, int, verify_certificate *))                                                                    \
   F(void, SSL_set_connect_state, (SSL *))                                                                                        \
   F(void, SSL_set_accept_state, (SSL *))                                                                                         \
   F(int, SSL_do_handshake, (SSL *))                                                                                              \
@@ -93,6 +113,30 @@ enum {
   F(int, EVP_CipherInit_ex, (EVP_CIPHER_CTX *, const EVP_CIPHER *, ENGINE *, const unsigned char *, const unsigned char *, int)) \
   F(int, EVP_CipherUpdate, (EVP_CIPHER_CTX *, unsigned char *, int *, const unsigned char *, int))                               \
   F(int, EVP_CipherFinal_ex, (EVP_CIPHER_CTX *, unsigned char *, int *))                                                         \
+  F(int, SSL_CTX_use_certificate_chain_file, (SSL_CTX *, const char *))                                                          \
+  F(int, SSL_CTX_use_PrivateKey_file, (SSL_CTX *, const char *, int))                                                            \
+  F(int, SSL_CTX_load_verify_locations, (SSL_CTX *, const char *, const char *))                                                 \
+  F(void, SSL_CTX_set_default_passwd_cb, (SSL_CTX *, give_password *))                                                           \
+  F(void, SSL_CTX_set_verify_depth, (SSL_CTX *, int))                                                                            \
+  F(X509_STORE *, SSL_CTX_get_cert_store, (const SSL_CTX *))                                                                     \
+  F(X509_LOOKUP *, X509_STORE_add_lookup, (X509_STORE *, X509_LOOKUP_METHOD *))                                                  \
+  F(X509_LOOKUP_METHOD *, X509_LOOKUP_file, (void))                                                                              \
+  F(int, X509_load_crl_file, (X509_LOOKUP *, const char *, int))                                                                 \
+  F(int, X509_STORE_set_flags, (X509_STORE *, unsigned long))                                                                    \
+  F(int, SSL_get_ex_data_X509_STORE_CTX_idx, (void))                                                                             \
+  F(void *, X509_STORE_CTX_get_ex_data, (const X509_STORE_CTX *, int))                                                           \
+  F(int, X509_STORE_CTX_get_error, (const X509_STORE_CTX *))                                                                     \
+  F(int, X509_STORE_CTX_get_error_depth, (const X509_STORE_CTX *))                                                               \
+  F(const char *, X509_verify_cert_error_string, (long))                                                                         \
+  F(X509_VERIFY_PARAM *, SSL_get0_param, (SSL *))                                                                                \
+  F(void, X509_VERIFY_PARAM_set_hostflags, (X509_VERIFY_PARAM *, unsigned))                                                      \
+  F(int, X509_VERIFY_PARAM_set1_host, (X509_VERIFY_PARAM *, const char *, size_t))                                               \
+  F(int, X509_VERIFY_PARAM_set1_ip_asc, (X509_VERIFY_PARAM *, const char *))                                                     \
+  F(SSL_SESSION *, SSL_get_session, (const SSL *))                                                                               \
+  F(X509 *, SSL_SESSION_get0_peer, (SSL_SESSION *))                                                                              \
+  F(int, i2d_X509, (const X509 *, unsigned char **))                                                                             \
+  F(int, SSL_has_pending, (const SSL *))                                                                                         \
+  F(int, SSL_export_keying_material, (SSL *, unsigned char *, size_t, const char *, size_t, const unsigned char *, size_t, int)) \
   F(unsigned long, ERR_peek_last_error, (void))                                                                                  \
   F(void, ERR_clear_error, (void))                                                                                               \
   F(void, ERR_error_string_n, (unsigned long, char *, size_t))

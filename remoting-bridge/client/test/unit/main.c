@@ -20,6 +20,7 @@ int main(void) {
   test_memory();
   test_transport();
   test_tls();
+  test_certificates();
   test_tls_records();
   test_module();
   test_session(); /* last: it leaves the process with a session that could not be opened */
