@@ -13,10 +13,11 @@ import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 
 /**
- * What a token allows: one line of the tokens file.
+ * What a token or a certificate allows: one line of the tokens file.
  *
  * @param name the name of the guest
- * @param token 32 secret bytes in hexadecimal
+ * @param token 32 secret bytes in hexadecimal; empty if the guest has a certificate instead
+ * @param certificate the name for which the guest's certificate has to be; empty if it has a token
  * @param settings the text after the token, from which the following components are parsed, without
  *     {@link #END_OTHERS}, which belongs to the token and not to the guest
  * @param memory the limit of a session's device memory, in bytes
@@ -33,6 +34,7 @@ import java.util.stream.Collectors;
 public record Grant(
     String name,
     String token,
+    String certificate,
     String settings,
     OptionalLong memory,
     OptionalLong guestMemory,
@@ -49,6 +51,10 @@ public record Grant(
 
   private static final Pattern NAME = Pattern.compile("[^\\s\\p{Cntrl}#=]+");
   private static final Pattern TOKEN = Pattern.compile("[0-9a-fA-F]{64}");
+  private static final String CERTIFICATE = "certificate=";
+
+  /** A certificate's name is compared as a whole, so that a pattern would never be found. */
+  private static final Pattern CERTIFICATE_NAME = Pattern.compile("[^\\s\\p{Cntrl}=*?\"]{1,253}");
 
   /** The setting that ends the sessions of the guest's other tokens. */
   public static final String END_OTHERS = "sessions=own";
@@ -67,8 +73,12 @@ public record Grant(
       throw new IllegalArgumentException(
           "a name has at most " + MAX_NAME + " bytes and none of # =");
     }
-    if (fields.size() < 2 || !TOKEN.matcher(fields.get(1)).matches()) {
-      throw new IllegalArgumentException("after the name comes a token of 64 hexadecimal digits");
+    String credential = fields.size() < 2 ? "" : fields.get(1);
+    String certificate = certificate(credential);
+    if (certificate.isEmpty() && !TOKEN.matcher(credential).matches()) {
+      throw new IllegalArgumentException(
+          "after the name comes a token of 64 hexadecimal digits, or certificate=NAME with the DNS"
+              + " name of a certificate, or its common name, without patterns");
     }
     List<String> settings = fields.subList(2, fields.size());
     OptionalLong memory = OptionalLong.empty();
@@ -112,7 +122,8 @@ public record Grant(
     }
     return new Grant(
         name,
-        fields.get(1),
+        certificate.isEmpty() ? credential : "",
+        certificate,
         settings.stream()
             .filter(setting -> !setting.equals(END_OTHERS))
             .collect(Collectors.joining(" ")),
@@ -128,13 +139,26 @@ public record Grant(
         share.share());
   }
 
+  /** Returns the name in the field that stands in place of a token; empty if it is none. */
+  private static String certificate(String credential) {
+    String name =
+        credential.startsWith(CERTIFICATE) ? credential.substring(CERTIFICATE.length()) : "";
+    return CERTIFICATE_NAME.matcher(name).matches() ? name : "";
+  }
+
+  /** Whether the guest authenticates with a certificate, and not with a token. */
+  public boolean hasCertificate() {
+    return !certificate.isEmpty();
+  }
+
   /**
-   * Returns what identifies the token without revealing it: the same for equal tokens, different
-   * for different ones.
+   * Returns what identifies the token or the certificate without revealing it: the same for equal
+   * ones, different for different ones.
    */
   public String fingerprint() {
     try {
-      byte[] bytes = token.toLowerCase(Locale.ROOT).getBytes(StandardCharsets.US_ASCII);
+      String credential = hasCertificate() ? CERTIFICATE + certificate : token;
+      byte[] bytes = credential.toLowerCase(Locale.ROOT).getBytes(StandardCharsets.UTF_8);
       return HexFormat.of().formatHex(MessageDigest.getInstance("SHA-256").digest(bytes));
     } catch (NoSuchAlgorithmException e) {
       throw new IllegalStateException("every Java runtime has SHA-256", e);

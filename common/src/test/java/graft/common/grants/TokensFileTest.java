@@ -105,6 +105,50 @@ class TokensFileTest {
   }
 
   @Test
+  void aCertificatesNameStandsInPlaceOfAToken() throws Exception {
+    Map<String, Grant> grants =
+        file(
+                "node07 certificate=Node07.cluster.example max-sessions=8 class=best-effort\n"
+                    + "bob "
+                    + TOKEN
+                    + "\n",
+                "rw-------")
+            .read();
+    Grant node = grants.get("node07");
+    assertThat(node.hasCertificate()).isTrue();
+    assertThat(node.certificate()).isEqualTo("Node07.cluster.example");
+    assertThat(node.token()).isEmpty();
+    assertThat(node.maxSessions()).hasValue(8);
+    assertThat(node.share()).isPresent();
+    assertThat(node.settings()).isEqualTo("max-sessions=8 class=best-effort");
+    assertThat(grants.get("bob").hasCertificate()).isFalse();
+    assertThat(grants.get("bob").certificate()).isEmpty();
+    assertThat(node.fingerprint()).isNotEqualTo(grants.get("bob").fingerprint());
+  }
+
+  /** A name is compared as a whole; a pattern that matches nothing would be a surprise. */
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "node07 certificate=",
+        "node07 certificate=*.cluster.example",
+        "node07 certificate=node0?",
+        "node07 certificate=CN=node07",
+        "node07 certificate=\"node 07\"",
+        "node07 max-sessions=8 certificate=node07",
+        "node07 0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef certificate=node07",
+        "node07 certificate=node07 0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
+      })
+  void aCertificateThatIsNotNamedIsRefused(String line) throws Exception {
+    TokensFile file = file("\n" + line + "\n", "rw-------");
+    assertThatThrownBy(file::read)
+        .isInstanceOf(IOException.class)
+        .hasMessageContaining("tokens:2:")
+        .message()
+        .doesNotContain("456789");
+  }
+
+  @Test
   void aNameMayBeThereOnce() throws Exception {
     TokensFile file = file("alice " + TOKEN + "\nalice " + TOKEN + "\n", "rw-------");
     assertThatThrownBy(file::read).hasMessageContaining("tokens:2:").hasMessageContaining("twice");

@@ -39,6 +39,7 @@ public interface Grants {
             name,
             none,
             "",
+            "",
             OptionalLong.empty(),
             OptionalLong.empty(),
             OptionalInt.empty(),

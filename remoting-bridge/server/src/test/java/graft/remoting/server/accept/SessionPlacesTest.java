@@ -54,6 +54,7 @@ class SessionPlacesTest {
         name,
         "",
         "",
+        "",
         OptionalLong.empty(),
         OptionalLong.empty(),
         maxSessions,
