@@ -6,6 +6,7 @@ import graft.common.grants.TokensFile;
 import graft.remoting.server.accept.Acceptor;
 import graft.remoting.server.accept.Grants;
 import graft.remoting.server.accept.Handshake;
+import graft.remoting.server.accept.NodeCertificates;
 import graft.remoting.server.accept.RevocationWatch;
 import graft.remoting.server.accept.SessionGate;
 import graft.remoting.server.accept.SessionPlaces;
@@ -30,6 +31,7 @@ import graft.remoting.server.system.ListenAddress;
 import graft.remoting.server.system.Listener;
 import graft.remoting.server.system.ServerException;
 import graft.remoting.server.system.ServiceManager;
+import graft.remoting.server.transport.CertificateDates;
 import graft.remoting.server.transport.Ucx;
 import graft.remoting.server.worker.WorkerMain;
 import java.io.IOException;
@@ -38,6 +40,7 @@ import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -67,6 +70,7 @@ public final class GraftServer implements AutoCloseable {
   private final List<ListenAddress> addresses = new ArrayList<>();
   private Optional<ListenAddress> metricsAddress = Optional.empty();
   private Optional<String> rdmaObstacle = Optional.empty();
+  private final List<String> notices = new ArrayList<>();
   private Isolation isolation = Isolation.none("the server has not started");
   private boolean closed;
 
@@ -96,6 +100,8 @@ public final class GraftServer implements AutoCloseable {
     }
     Map<String, Grant> configured = configured(config);
     Grants grants = grants(config);
+    NodeCertificates certificates = new NodeCertificates(config.certificates());
+    notices.addAll(notices(config, certificates, configured));
     List<Listener> listeners = new ArrayList<>();
     for (ListenAddress address : config.listen()) {
       Listener listener = Listener.open(address);
@@ -123,7 +129,8 @@ public final class GraftServer implements AutoCloseable {
     pool.start();
     openViews(config, pool, metrics, shares);
     Handshake handshake =
-        new Handshake(Dispatcher.API_HASH, grants, pool::secret, config.handshakeLimit());
+        new Handshake(
+            Dispatcher.API_HASH, grants, certificates, pool::secret, config.handshakeLimit());
     SessionPlaces places =
         new SessionPlaces(config.maxSessions(), config.maxGuestSessions(), grants, pool::sessions);
     pool.onSessionEnd(places::sessionEnded);
@@ -187,6 +194,24 @@ public final class GraftServer implements AutoCloseable {
       return Grants.anyone();
     }
     return Grants.in(new TokensFile(config.tokens().get()));
+  }
+
+  /** Checks the certificates, and returns what has to be done about them. */
+  private static List<String> notices(
+      ServerConfig config, NodeCertificates certificates, Map<String, Grant> grants)
+      throws ServerException {
+    if (config.certificates().isPresent()) {
+      certificates.checkFiles();
+      return CertificateDates.warnings(config.certificates().get(), Instant.now());
+    }
+    return grants.values().stream()
+        .filter(Grant::hasCertificate)
+        .map(
+            grant ->
+                grant.name()
+                    + " has a certificate in the tokens file, but the server takes none: start it"
+                    + " with --certificates")
+        .toList();
   }
 
   /**
@@ -316,6 +341,14 @@ public final class GraftServer implements AutoCloseable {
    */
   public Optional<String> rdmaObstacle() {
     return rdmaObstacle;
+  }
+
+  /**
+   * Returns what has to be done about certificates: one that ends soon, or a guest that has one
+   * though the server takes none.
+   */
+  public List<String> certificateNotices() {
+    return List.copyOf(notices);
   }
 
   /** Returns the address of the metrics endpoint. */

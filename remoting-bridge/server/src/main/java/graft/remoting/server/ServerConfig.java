@@ -18,6 +18,8 @@ import java.util.Optional;
  * @param listen the addresses that clients connect to, at least one
  * @param tokens the file of the names that may have a session ({@code NAME TOKEN [memory=BYTES]
  *     [device=INDEX]}, mode 0600); empty if clients are not authenticated
+ * @param certificates the folder of the certificates by which nodes authenticate, in libvirt's
+ *     layout; empty if the server takes tokens only
  * @param device the device of sessions whose token names none
  * @param limits the limits of each session and of the sessions of each guest together; a token may
  *     name another limit of device memory
@@ -44,6 +46,7 @@ import java.util.Optional;
 public record ServerConfig(
     List<ListenAddress> listen,
     Optional<Path> tokens,
+    Optional<Path> certificates,
     DeviceSpec device,
     SessionLimits limits,
     AuditLog audit,
@@ -71,6 +74,10 @@ public record ServerConfig(
     workerOptions = List.copyOf(workerOptions);
     if (listen.isEmpty()) {
       throw new IllegalArgumentException("a server needs an address to listen at");
+    }
+    if (certificates.isPresent() && tokens.isEmpty()) {
+      throw new IllegalArgumentException(
+          "a server with certificates needs a tokens file, which names those that may connect");
     }
     if (spares < 0
         || maxSessions < 1
@@ -108,6 +115,7 @@ public record ServerConfig(
     private final Optional<Path> tokens;
     private final DeviceSpec device;
     private final java.util.ArrayList<ListenAddress> listen = new java.util.ArrayList<>();
+    private Optional<Path> certificates = Optional.empty();
     private SessionLimits limits =
         new SessionLimits(0, MachineMemory.bytes() / 4, 0, MachineMemory.bytes() / 2, 0);
     private AuditLog audit = AuditLog.none();
@@ -129,6 +137,16 @@ public record ServerConfig(
     private Builder(Optional<Path> tokens, DeviceSpec device) {
       this.tokens = tokens;
       this.device = device;
+    }
+
+    /**
+     * Lets nodes authenticate with certificates.
+     *
+     * @param folder the files in libvirt's layout, usually {@code /etc/pki}
+     */
+    public Builder certificates(Path folder) {
+      certificates = Optional.of(folder);
+      return this;
     }
 
     /** Adds an address to listen on. */
@@ -264,6 +282,7 @@ public record ServerConfig(
       return new ServerConfig(
           listen,
           tokens,
+          certificates,
           device,
           limits,
           audit,

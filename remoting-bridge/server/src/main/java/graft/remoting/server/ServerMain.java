@@ -13,17 +13,18 @@ import java.util.List;
 import java.util.concurrent.CountDownLatch;
 
 /**
- * Runs the server as a program of its own: {@code --listen ADDRESS... --tokens FILE [--device SPEC]
- * [--memory BYTES] [--limits LIST] [--spare N] [--max-sessions N] [--max-guest-sessions N]
- * [--metrics ADDRESS] [--operator SOCKET] [--rdma-ports LIST] [--audit FILE] [--require-isolation
- * yes|no]}. When the server can serve a session, the program prints its addresses on standard
- * output, one a line, and on standard error the means by which workers are confined. SIGTERM and
- * SIGINT stop it cleanly. Exit status: 0 stopped, 1 cannot start, 2 wrong arguments, 4 cannot
- * confine workers as required.
+ * Runs the server as a program of its own: {@code --listen ADDRESS... --tokens FILE [--certificates
+ * FOLDER] [--device SPEC] [--memory BYTES] [--limits LIST] [--spare N] [--max-sessions N]
+ * [--max-guest-sessions N] [--metrics ADDRESS] [--operator SOCKET] [--rdma-ports LIST] [--audit
+ * FILE] [--require-isolation yes|no]}. When the server can serve a session, the program prints its
+ * addresses on standard output, one a line, and on standard error the means by which workers are
+ * confined. SIGTERM and SIGINT stop it cleanly. Exit status: 0 stopped, 1 cannot start, 2 wrong
+ * arguments, 4 cannot confine workers as required.
  */
 public final class ServerMain {
   private static final String USAGE =
       "usage: ServerMain --listen tcp://HOST:PORT|unix:///PATH [--listen ...] --tokens FILE\n"
+          + "    [--certificates FOLDER]\n"
           + "    [--device software|cuda|cuda:INDEX] [--memory BYTES] [--spare N] [--max-sessions"
           + " N]\n"
           + "    [--max-guest-sessions N] [--limits NAME=NUMBER,...] [--audit FILE|syslog|off]\n"
@@ -51,6 +52,7 @@ public final class ServerMain {
       server
           .rdmaObstacle()
           .ifPresent(why -> System.err.println("graft server: rdma is not available now: " + why));
+      server.certificateNotices().forEach(line -> System.err.println("graft server: " + line));
       server.addresses().forEach(System.out::println);
     } catch (ServerException e) {
       System.err.println("graft server: " + e.getMessage());
@@ -77,6 +79,7 @@ public final class ServerMain {
       String value = value(args, i);
       switch (args.get(i)) {
         case "--listen" -> config.listen(ListenAddress.parse(value));
+        case "--certificates" -> config.certificates(Path.of(value));
         case "--memory" -> config.memory(number(args.get(i), value));
         case "--spare" -> config.spares((int) number(args.get(i), value));
         case "--max-sessions" -> config.maxSessions((int) number(args.get(i), value));

@@ -162,7 +162,7 @@ class EncryptedWireTest {
   void aDemandThatTheServerDoesNotKnowIsRefused() throws Exception {
     try (ServerFixture server = server();
         WireClient client = WireClient.connect(server.address())) {
-      assertThatThrownBy(() -> authenticate(client, 1 << 17)).isInstanceOf(IOException.class);
+      assertThatThrownBy(() -> authenticate(client, 1 << 18)).isInstanceOf(IOException.class);
     }
   }
 

@@ -3,6 +3,7 @@ package graft.remoting.server;
 import graft.remoting.device.Memory;
 import graft.remoting.server.system.Libc;
 import graft.remoting.server.system.ListenAddress;
+import graft.remoting.server.system.LocalAddress;
 import graft.remoting.server.system.NativeSocket;
 import graft.remoting.server.system.Scratch;
 import graft.remoting.server.system.SocketAddress;
@@ -35,8 +36,16 @@ final class NativeByteChannel implements ByteChannel {
   }
 
   static NativeByteChannel connect(ListenAddress.Tcp to) throws IOException {
+    return connectFrom("", to);
+  }
+
+  /** Connects from another address of this machine, such as 127.0.0.2; any if it is empty. */
+  static NativeByteChannel connectFrom(String local, ListenAddress.Tcp to) throws IOException {
     InetAddress host = InetAddress.getByName(to.host());
     int fd = Libc.socket(host instanceof Inet4Address ? 2 : 10, Libc.SOCK_STREAM, 0);
+    if (!local.isEmpty()) {
+      LocalAddress.bind(fd, local);
+    }
     try (Scratch address = new Scratch(SocketAddress.CAPACITY)) {
       int length = SocketAddress.write(address.address(), host, to.port());
       if (Libc.connect(fd, address.address(), length) != 0) {

@@ -87,8 +87,19 @@ public final class WireClient implements AutoCloseable {
     return client;
   }
 
+  /** What the client proves to know; found once the server has answered with its challenge. */
+  interface Secret {
+    byte[] agree() throws IOException;
+  }
+
   Welcome authenticate(
       String name, byte[] token, long apiHash, int kind, int connection, long sessionId)
+      throws IOException {
+    return authenticate(name, () -> token, apiHash, kind, connection, sessionId);
+  }
+
+  Welcome authenticate(
+      String name, Secret secret, long apiHash, int kind, int connection, long sessionId)
       throws IOException {
     byte[] clientNonce = new byte[32];
     Arrays.fill(clientNonce, (byte) 7);
@@ -115,6 +126,7 @@ public final class WireClient implements AutoCloseable {
     }
     byte[] serverNonce = bytes(challenge, 16, 32);
     ByteBuffer hash = little(8).putLong(apiHash).flip();
+    byte[] token = secret.agree();
     send(
         ByteBuffer.wrap(TestMac.of(token, "graft client 1", serverNonce, clientNonce, hash, said)));
     Welcome welcome = welcome(receive(256));

@@ -129,7 +129,8 @@ public final class Acceptor implements AutoCloseable {
         if (tcp) {
           SocketOptions.forClient(socket);
         }
-        accepted = handshake.run(socket);
+        boolean isSuspect = refusals.isSpent(visitor.source(), System.nanoTime());
+        accepted = handshake.run(socket, isSuspect);
         // Those that wait for a session's end are no more than sessions, and hold no place here.
         place = gate.reserve(socket, accepted, () -> lobby.leave(visitor));
       } catch (ServerException e) {

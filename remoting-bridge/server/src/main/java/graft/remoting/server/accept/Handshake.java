@@ -9,6 +9,8 @@ import graft.remoting.server.system.Bytes;
 import graft.remoting.server.system.NativeSocket;
 import graft.remoting.server.system.Scratch;
 import graft.remoting.server.system.ServerException;
+import graft.remoting.server.transport.Certificates;
+import graft.remoting.server.transport.Node;
 import java.io.IOException;
 import java.security.MessageDigest;
 import java.security.SecureRandom;
@@ -16,28 +18,42 @@ import java.time.Duration;
 import java.util.HexFormat;
 
 /**
- * The server's side of the handshake: HELLO, CHALLENGE, PROOF. WELCOME is sent by the process that
- * takes the connection over. Every message has a fixed size and the whole handshake a time limit,
- * so that an unauthenticated client can cost the server only its own connection.
+ * The server's side of the handshake: HELLO, CHALLENGE, for a client with a certificate TLS, PROOF.
+ * WELCOME is sent by the process that takes the connection over. Every message has a fixed size and
+ * the whole handshake a time limit, so that an unauthenticated client can cost the server only its
+ * own connection.
  */
 public final class Handshake {
   private final long apiHash;
   private final Grants grants;
+  private final NodeCertificates certificates;
   private final Sessions sessions;
   private final Duration limit;
   private final SecureRandom random = new SecureRandom();
   private final byte[] nobody = new byte[32];
 
-  public Handshake(long apiHash, Grants grants, Sessions sessions, Duration limit) {
+  /**
+   * A handshake.
+   *
+   * @param apiHash the server's API description
+   * @param limit the time within which a client must authenticate
+   */
+  public Handshake(
+      long apiHash,
+      Grants grants,
+      NodeCertificates certificates,
+      Sessions sessions,
+      Duration limit) {
     this.apiHash = apiHash;
     this.grants = grants;
+    this.certificates = certificates;
     this.sessions = sessions;
     this.limit = limit;
     random.nextBytes(nobody);
   }
 
   /**
-   * A client that has proved that it knows its token.
+   * A client that has proved that it knows its token, or the secret of its certificate's handshake.
    *
    * @param serverProof the server's own proof, for WELCOME
    * @param sessionSecret the secret that further connections of the new session must prove to know
@@ -54,56 +70,28 @@ public final class Handshake {
   /**
    * Authenticates the client.
    *
+   * @param isSuspect whether the client's source has used up its refusals of this second. Then no
+   *     certificate is verified, which takes more time than a token.
    * @throws HandshakeException if the client gets no session. Nothing has been sent to the client
-   *     yet except, perhaps, CHALLENGE.
+   *     yet except, perhaps, CHALLENGE, and a TLS handshake with certificates.
    */
-  Accepted run(NativeSocket socket) throws IOException, ServerException {
+  Accepted run(NativeSocket socket, boolean isSuspect) throws IOException, ServerException {
     long deadline = System.nanoTime() + limit.toNanos();
     Hello hello = Hello.decode(receive(socket, HandshakeMessages.HELLO, deadline));
-    byte[] serverNonce = new byte[HandshakeMessages.NONCE];
-    random.nextBytes(serverNonce);
-    HandshakeStatus status = check(hello);
-    send(socket, HandshakeMessages.challenge(status, apiHash, serverNonce), deadline);
-    if (status == HandshakeStatus.WRONG_VERSION) {
-      throw new HandshakeException(
-          status,
-          "the client speaks protocol "
-              + Integer.toUnsignedString(hello.version())
-              + ", this server "
-              + HandshakeMessages.VERSION
-              + ": install client and server of one release");
+    checkForm(hello);
+    byte[] nonce = new byte[HandshakeMessages.NONCE];
+    random.nextBytes(nonce);
+    Node node = null;
+    try (Certificates certificates = prepare(socket, hello, nonce, isSuspect, deadline)) {
+      send(socket, HandshakeMessages.challenge(HandshakeStatus.OK, apiHash, nonce), deadline);
+      if (certificates != null) {
+        node = NodeCertificates.meet(certificates, socket, deadline);
+      }
     }
-    if (status == HandshakeStatus.WRONG_API) {
-      throw new HandshakeException(
-          status,
-          String.format(
-              "the client's API description is %016x, this server's %016x: install client and server of one release",
-              hello.apiHash(), apiHash));
-    }
-    byte[] proof = receive(socket, HandshakeMessages.PROOF, deadline);
-    Grant grant = grants.of(hello.name());
-    boolean further = hello.kind() == HandshakeMessages.KIND_CONNECTION;
-    Bytes secret = further ? sessions.secret(hello.sessionId(), hello.name()) : null;
-    if (further && secret == null) {
-      throw new HandshakeException(
-          HandshakeStatus.NO_SESSION, "the session that this connection is for has ended");
-    }
-    // An unknown name costs the same work and gets the same answer as a wrong token, so that names
-    // cannot be probed.
-    byte[] token = grant == null ? nobody : HexFormat.of().parseHex(grant.token());
-    byte[] key = further ? secret.array() : token;
-    boolean right = MessageDigest.isEqual(proof, Proofs.client(key, hello, serverNonce));
-    byte[] serverProof = Proofs.server(key, hello, serverNonce);
-    if (!right || grant == null) {
-      throw new HandshakeException(
-          HandshakeStatus.REFUSED, "the server does not know this name with this token");
-    }
-    byte[] session = further ? key : Proofs.session(token, hello, serverNonce);
-    byte[] tlsKey = hello.isEncrypted() ? Proofs.tls(session, hello, serverNonce) : new byte[0];
-    return new Accepted(hello, grant, Bytes.of(serverProof), Bytes.of(session), Bytes.of(tlsKey));
+    return verify(hello, nonce, receive(socket, HandshakeMessages.PROOF, deadline), node);
   }
 
-  private HandshakeStatus check(Hello hello) throws HandshakeException {
+  private static void checkForm(Hello hello) throws HandshakeException {
     if (hello.magic() != HandshakeMessages.MAGIC) {
       throw new HandshakeException(HandshakeStatus.MALFORMED, "the peer is not a Graft client");
     }
@@ -111,10 +99,87 @@ public final class Handshake {
       throw new HandshakeException(
           HandshakeStatus.MALFORMED, "the greeting has unknown flags " + hello.flags());
     }
-    if (hello.version() != HandshakeMessages.VERSION) {
-      return HandshakeStatus.WRONG_VERSION;
+  }
+
+  /**
+   * Returns the server's certificates, null if the client has none. If the handshake cannot go on,
+   * tells the client so by the challenge.
+   */
+  private Certificates prepare(
+      NativeSocket socket, Hello hello, byte[] nonce, boolean isSuspect, long deadline)
+      throws IOException, ServerException {
+    try {
+      checkVersion(hello);
+      return hello.hasCertificate() ? certificates.open(isSuspect) : null;
+    } catch (ServerException e) {
+      HandshakeStatus status =
+          e instanceof HandshakeException refusal ? refusal.status() : HandshakeStatus.NO_WORKER;
+      send(socket, HandshakeMessages.challenge(status, apiHash, nonce), deadline);
+      throw e;
     }
-    return hello.apiHash() == apiHash ? HandshakeStatus.OK : HandshakeStatus.WRONG_API;
+  }
+
+  private void checkVersion(Hello hello) throws HandshakeException {
+    if (hello.version() != HandshakeMessages.VERSION) {
+      throw new HandshakeException(
+          HandshakeStatus.WRONG_VERSION,
+          "the client speaks protocol "
+              + Integer.toUnsignedString(hello.version())
+              + ", this server "
+              + HandshakeMessages.VERSION
+              + ": install client and server of one release");
+    }
+    if (hello.apiHash() != apiHash) {
+      throw new HandshakeException(
+          HandshakeStatus.WRONG_API,
+          String.format(
+              "the client's API description is %016x, this server's %016x: install client and server of one release",
+              hello.apiHash(), apiHash));
+    }
+  }
+
+  /**
+   * Verifies the client's proof.
+   *
+   * @param node the machine whose certificate was verified, null if the client has a token
+   */
+  private Accepted verify(Hello hello, byte[] serverNonce, byte[] proof, Node node)
+      throws ServerException {
+    Grant grant = grants.of(hello.name());
+    boolean further = hello.kind() == HandshakeMessages.KIND_CONNECTION;
+    Bytes secret = further ? sessions.secret(hello.sessionId(), hello.name()) : null;
+    if (further && secret == null) {
+      throw new HandshakeException(
+          HandshakeStatus.NO_SESSION, "the session that this connection is for has ended");
+    }
+    byte[] key = further ? secret.array() : credential(grant, node);
+    boolean right = MessageDigest.isEqual(proof, Proofs.client(key, hello, serverNonce));
+    byte[] serverProof = Proofs.server(key, hello, serverNonce);
+    if (right && node != null) {
+      NodeCertificates.check(node, grant);
+    }
+    if (!right || grant == null) {
+      throw new HandshakeException(
+          HandshakeStatus.REFUSED, "the server does not know this name with this token");
+    }
+    byte[] session = further ? key : Proofs.session(key, hello, serverNonce);
+    byte[] tlsKey = hello.isEncrypted() ? Proofs.tls(session, hello, serverNonce) : new byte[0];
+    return new Accepted(hello, grant, Bytes.of(serverProof), Bytes.of(session), Bytes.of(tlsKey));
+  }
+
+  /**
+   * Returns what the client of a new session has to know: the secret of the two machines'
+   * certificates, or the token. An unknown name costs the same work and gets the same answer as a
+   * wrong token, so that names cannot be probed; so does the name of a guest that has a
+   * certificate.
+   */
+  private byte[] credential(Grant grant, Node node) {
+    if (node != null) {
+      return node.secret().array();
+    }
+    return grant == null || grant.hasCertificate()
+        ? nobody
+        : HexFormat.of().parseHex(grant.token());
   }
 
   private static byte[] receive(NativeSocket socket, int length, long deadline)

@@ -7,7 +7,8 @@ import java.util.Map;
 /**
  * Limits the refusals that the server logs to {@link #PER_SECOND} a second for each source. Beyond
  * that number, connections that have not authenticated get no answer, which limits the rate at
- * which a source can guess tokens. Authenticated guests always get the reason of a refusal.
+ * which a source can guess tokens, and the server verifies no certificates of that source.
+ * Authenticated guests always get the reason of a refusal.
  */
 final class RefusalBudget {
   static final int PER_SECOND = 20;
@@ -33,6 +34,16 @@ final class RefusalBudget {
 
   @GuardedBy("this")
   private final Map<String, Window> windows = new HashMap<>();
+
+  /**
+   * Whether a source has used up its refusals of the current second.
+   *
+   * @param now {@code System.nanoTime()}
+   */
+  synchronized boolean isSpent(String source, long now) {
+    Window window = windows.get(windows.containsKey(source) ? source : OTHERS);
+    return window != null && !window.isOver(now) && window.refusals >= PER_SECOND;
+  }
 
   /**
    * Counts one refusal.

@@ -13,18 +13,20 @@ import java.util.Arrays;
  *
  * <pre>
  * HELLO     128  0 magic, 4 version, 8 API hash (u64), 16 client nonce[32], 48 name[64], 112 kind (u16),
- *                114 flags (u16; 1: TLS follows WELCOME), 116 channel, 120 session id (u64, kind 1)
+ *                114 flags (u16; 1: TLS follows WELCOME; 2: TLS with certificates follows CHALLENGE, kind 0),
+ *                116 channel, 120 session id (u64, kind 1)
  * CHALLENGE  64  0 magic, 4 status, 8 API hash (u64), 16 server nonce[32], 48 reserved[16]
  * PROOF      32  HMAC-SHA256(key, "graft client 1" server-nonce client-nonce API-hash name[64] kind flags channel session)
  * WELCOME   256  0 status, 4 flags, 8 session id (u64), 16 proof[32]: HMAC-SHA256(key, "graft server 1"
  *                client-nonce server-nonce API-hash name[64] kind flags channel session), 48 message[208]
  * </pre>
  *
- * The key is the token; for a further connection (kind 1) it is the session's secret,
- * HMAC-SHA256(token, "graft session 1" client-nonce server-nonce API-hash name[64] kind flags
- * channel session) of the handshake that began the session. The pre-shared key of TLS is
- * HMAC-SHA256(session's secret, "graft tls 1" client-nonce server-nonce API-hash name[64] kind
- * flags channel session), of each connection's own handshake.
+ * The key is the token, or, with flag 2, what the exporter of TLS (RFC 8446, 7.5) gives for the
+ * label "EXPORTER-Graft-node" without a context, 32 bytes; for a further connection (kind 1) it is
+ * the session's secret, HMAC-SHA256(key, "graft session 1" client-nonce server-nonce API-hash
+ * name[64] kind flags channel session) of the handshake that began the session. The pre-shared key
+ * of TLS is HMAC-SHA256(session's secret, "graft tls 1" client-nonce server-nonce API-hash name[64]
+ * kind flags channel session), of each connection's own handshake.
  */
 public final class HandshakeMessages {
   public static final int MAGIC = 0x54465247;
@@ -46,6 +48,9 @@ public final class HandshakeMessages {
 
   /** A flag of HELLO: the client demands TLS. */
   private static final int FLAG_ENCRYPTED = 1;
+
+  /** A flag of HELLO: the client has a certificate in place of a token. */
+  private static final int FLAG_CERTIFICATE = 2;
 
   public static final int CONNECTION_DATA = 1;
   public static final int CONNECTION_MAPPINGS = 2;
@@ -102,9 +107,18 @@ public final class HandshakeMessages {
       return (flags & FLAG_ENCRYPTED) != 0;
     }
 
-    /** Returns whether all flags are known. */
+    /** Returns whether the client authenticates with a certificate. */
+    public boolean hasCertificate() {
+      return (flags & FLAG_CERTIFICATE) != 0;
+    }
+
+    /**
+     * Returns whether all flags are known, and fit: a further connection proves its session's
+     * secret, and needs no certificate.
+     */
     public boolean hasKnownFlags() {
-      return (flags & ~FLAG_ENCRYPTED) == 0;
+      return (flags & ~(FLAG_ENCRYPTED | FLAG_CERTIFICATE)) == 0
+          && (!hasCertificate() || kind == KIND_SESSION);
     }
 
     public String name() {

@@ -10,7 +10,8 @@ public enum HandshakeStatus {
   BUSY(5),
   NO_SESSION(6),
   MALFORMED(7),
-  NO_CHANNEL(8);
+  NO_CHANNEL(8),
+  NO_CERTIFICATES(9);
 
   private final int code;
 
