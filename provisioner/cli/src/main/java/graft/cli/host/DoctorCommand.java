@@ -9,14 +9,18 @@ import graft.remoting.server.jail.Isolation;
 import graft.remoting.server.jail.JailConfig;
 import graft.remoting.server.jail.SubordinateUsers;
 import graft.remoting.server.pool.WorkerStarters;
+import graft.remoting.server.transport.CertificateDates;
 import graft.remoting.server.transport.Tls;
+import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.concurrent.Callable;
+import java.util.stream.Stream;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 
@@ -44,6 +48,7 @@ public final class DoctorCommand implements Callable<Integer> {
       findings.add(workersUsers());
     }
     findings.add(encryption());
+    findings.addAll(certificates(Path.of("/etc/pki"), Instant.now()));
     List<Object> trees = new ArrayList<>();
     boolean well = true;
     for (Finding finding : findings) {
@@ -82,6 +87,25 @@ public final class DoctorCommand implements Callable<Integer> {
                     "servers here refuse connections over tcp from other machines: " + why,
                     "install OpenSSL's library"))
         .orElseGet(() -> Finding.ok("encryption", "OpenSSL encrypts tcp from other machines"));
+  }
+
+  /**
+   * What has to be renewed of the certificates by which machines authenticate each other; nothing
+   * if this machine has none.
+   */
+  static List<Finding> certificates(Path folder, Instant now) {
+    boolean hasSome =
+        Stream.of("servercert.pem", "clientcert.pem")
+            .anyMatch(file -> Files.exists(folder.resolve("libvirt").resolve(file)));
+    if (!hasSome) {
+      return List.of();
+    }
+    List<String> warnings = CertificateDates.warnings(folder, now);
+    return warnings.isEmpty()
+        ? List.of(Finding.ok("nodes", "no certificate in " + folder + " ends within 30 days"))
+        : warnings.stream()
+            .map(line -> Finding.warning("nodes", line, "see docs/security.md"))
+            .toList();
   }
 
   /** Whether a container of this host could have a worker's user. */

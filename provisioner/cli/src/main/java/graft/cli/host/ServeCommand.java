@@ -35,13 +35,17 @@ import picocli.CommandLine.Option;
     header = "Serves a GPU to clients.",
     description = {
       "",
-      "Runs until SIGTERM or Ctrl-C. Each client authenticates with its token. The tokens file is"
+      "Runs until SIGTERM or Ctrl-C. Each client authenticates with its token, or, with"
+          + " --certificates, with its machine's certificate. The tokens file is"
           + " read again for every connection, so that removing a line revokes the client's access."
           + " Each line is",
       "  NAME TOKEN [memory=BYTES] [guest-memory=BYTES] [max-sessions=NUMBER] [device=INDEX]"
           + " [cid=NUMBER] [region=FILE] [domain=NAME] [sessions=own] [encryption=optional]"
           + " [class=guaranteed|burstable|best-effort] [compute=PERCENT] [priority=normal|high]",
-      "with a token of 64 hexadecimal digits. memory limits the device memory of each session,"
+      "with a token of 64 hexadecimal digits, or certificate=NAME in its place: then a client that"
+          + " gives the first name needs a certificate with this DNS name among its alternative"
+          + " names, or, if it has none, as its common name. Names are compared as a whole, without"
+          + " patterns. memory limits the device memory of each session,"
           + " guest-memory that of all sessions of the client together, max-sessions their number;"
           + " cid is the only context id from which the client may"
           + " connect by vsock; region is the file of the memory that the host shares with its"
@@ -57,7 +61,8 @@ import picocli.CommandLine.Option;
       "  graft serve --listen tcp://127.0.0.1:7799 --tokens tokens --device software",
       "  graft serve --listen unix:///run/graft.sock --listen tcp://10.0.0.1:7799 --tokens tokens",
       "  graft serve --listen tcp://10.0.0.1:7799 --tokens tokens --starter"
-          + " /run/graft/gpu/starter.sock"
+          + " /run/graft/gpu/starter.sock",
+      "  graft serve --listen tcp://10.0.0.1:7799 --tokens tokens --certificates /etc/pki"
     })
 public final class ServeCommand implements Callable<Integer> {
   /** How long open sessions may take to close. */
@@ -91,6 +96,17 @@ public final class ServeCommand implements Callable<Integer> {
                 + " GPU.")
     boolean insecure;
   }
+
+  @Option(
+      names = "--certificates",
+      paramLabel = "FOLDER",
+      description =
+          "Let machines authenticate with certificates that lie below the folder as libvirt has"
+              + " them, usually /etc/pki: CA/cacert.pem, CA/cacrl.pem if there is one,"
+              + " libvirt/servercert.pem, and libvirt/private/serverkey.pem, which other users may"
+              + " not read. They are read again for every connection. The tokens file names the"
+              + " machines. If absent, the server takes tokens only.")
+  Path certificates;
 
   @Option(
       names = "--device",
@@ -221,6 +237,7 @@ public final class ServeCommand implements Callable<Integer> {
       server
           .rdmaObstacle()
           .ifPresent(why -> output.err().println("WARNING: no client can use rdma now: " + why));
+      server.certificateNotices().forEach(line -> output.err().println("WARNING: " + line));
       if (CurrentUser.isRoot()) {
         output
             .err()
@@ -316,6 +333,9 @@ public final class ServeCommand implements Callable<Integer> {
         clients.insecure
             ? ServerConfig.withoutTokens(ServedDevice.parse(device))
             : ServerConfig.builder(clients.tokens, ServedDevice.parse(device));
+    if (certificates != null) {
+      config.certificates(certificates);
+    }
     config.spares(spare);
     config.maxSessions(maxSessions);
     if (maxGuestSessions != null) {

@@ -10,30 +10,20 @@ import graft.remoting.server.protocol.HandshakeStatus;
 import graft.remoting.server.session.call.Dispatcher;
 import graft.remoting.server.system.ListenAddress;
 import graft.remoting.server.system.ServerException;
-import graft.remoting.server.transport.NodePeer;
 import graft.remoting.server.transport.Tls;
 import graft.remoting.server.transport.TlsPeer;
 import java.io.IOException;
 import java.net.Inet4Address;
 import java.net.InetAddress;
 import java.net.NetworkInterface;
-import java.nio.ByteBuffer;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.nio.file.attribute.PosixFilePermissions;
-import java.time.Duration;
-import java.util.ArrayList;
 import java.util.Collections;
 import java.util.HexFormat;
-import java.util.List;
 import java.util.Optional;
-import java.util.Random;
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.UnaryOperator;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
@@ -44,20 +34,9 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/**
- * Nodes that authenticate with a certificate in place of a token, and everybody who would like to
- * be taken for one.
- */
+/** Nodes that authenticate with a certificate in place of a token. */
 @Timeout(120)
 class CertificateTest {
-  /** Flags of HELLO, whose field "kind" is before them. */
-  private static final int ENCRYPTED = 1 << 16;
-
-  private static final int CERTIFICATE = 2 << 16;
-  private static final int FURTHER = 1;
-  private static final Duration LIMIT = Duration.ofSeconds(2);
-
-  /** One folder in libvirt's layout for each way in which certificates can be right or wrong. */
   @TempDir static Path made;
 
   @TempDir Path folder;
@@ -67,84 +46,31 @@ class CertificateTest {
   @BeforeAll
   static void makeCertificates() throws Exception {
     assumeTrue(Tls.obstacle().isEmpty(), () -> Tls.obstacle().get());
-    Process script =
-        new ProcessBuilder("../client/test/certificates.sh", made.toString()).inheritIO().start();
-    assertThat(script.waitFor()).isZero();
+    NodeClient.makeCertificates(made);
   }
 
   @BeforeEach
   void start() throws Exception {
     files = folder.resolve("pki");
-    copy("good", files);
-    server = start(c -> c.certificates(files).handshakeLimit(LIMIT).maxHandshakes(16));
+    NodeClient.copy(made.resolve("good"), files);
+    server = start(c -> c.certificates(files));
   }
 
   @AfterEach
   void stop() {
-    server.close();
-  }
-
-  private static void copy(String from, Path to) throws Exception {
-    Process copy =
-        new ProcessBuilder("cp", "-a", made.resolve(from).toString(), to.toString()).start();
-    assertThat(copy.waitFor()).isZero();
-  }
-
-  private ServerFixture start(java.util.function.UnaryOperator<ServerConfig.Builder> change)
-      throws Exception {
-    return ServerFixture.of(change.apply(ServerFixture.withTokens(tokens(), "echo")));
-  }
-
-  private Path tokens() throws IOException {
-    return write(
-        "alice "
-            + HexFormat.of().formatHex(ServerFixture.ALICE)
-            + "\nnode07 certificate=node07.cluster.example\n"
-            + "short certificate=node07\n"
-            + "one certificate=NODE07.cluster.example max-sessions=1\n");
-  }
-
-  private Path write(String lines) throws IOException {
-    Path next = folder.resolve("tokens.new");
-    Files.writeString(next, lines);
-    Files.setPosixFilePermissions(next, PosixFilePermissions.fromString("rw-------"));
-    return Files.move(
-        next,
-        folder.resolve("tokens"),
-        StandardCopyOption.ATOMIC_MOVE,
-        StandardCopyOption.REPLACE_EXISTING);
-  }
-
-  /** A client on a socket that can have TLS. */
-  private record Line(NativeByteChannel channel, WireClient client) implements AutoCloseable {
-    static Line to(ServerFixture server) throws IOException {
-      NativeByteChannel channel = NativeByteChannel.connect((ListenAddress.Tcp) server.address());
-      return new Line(channel, new WireClient(channel));
+    if (server != null) {
+      server.close();
     }
+  }
 
-    byte[] agree(String certificates) throws IOException {
-      return NodePeer.connect(channel.socket(), made.resolve(certificates), "localhost");
-    }
-
-    WireClient.Welcome enter(String name, String certificates, int kind) throws IOException {
-      return client.authenticate(
-          name,
-          () -> agree(certificates),
-          Dispatcher.API_HASH,
-          kind | CERTIFICATE,
-          HandshakeMessages.CHANNEL_SOCKET,
-          0);
-    }
-
-    @Override
-    public void close() {
-      channel.close();
-    }
+  private ServerFixture start(UnaryOperator<ServerConfig.Builder> change) throws Exception {
+    return ServerFixture.of(
+        change.apply(ServerFixture.withTokens(NodeClient.tokens(folder), "echo")));
   }
 
   private WireClient.Welcome enter(String name, String certificates) throws IOException {
-    try (Line line = Line.to(server)) {
-      return line.enter(name, certificates, 0);
+    try (NodeClient node = NodeClient.connect(server.address())) {
+      return node.enter(name, made.resolve(certificates), 0);
     }
   }
 
@@ -160,40 +86,41 @@ class CertificateTest {
 
   @Test
   void aNodeNeedsNoToken() throws Exception {
-    try (Line line = Line.to(server)) {
-      WireClient.Welcome welcome = line.enter("node07", "good", 0);
+    try (NodeClient node = NodeClient.connect(server.address())) {
+      WireClient.Welcome welcome = node.enter("node07", made.resolve("good"), 0);
       assertThat(welcome.status()).as(welcome.message()).isZero();
-      assertServes(line.client());
+      assertServes(node.wire());
     }
     assertAliceIsServed();
   }
 
   @Test
   void itsConnectionsAreEncryptedAndItsSessionHasFurtherOnes() throws Exception {
-    try (Line line = Line.to(server)) {
-      WireClient.Welcome welcome = line.enter("node07", "good", ENCRYPTED);
+    try (NodeClient node = NodeClient.connect(server.address());
+        NodeClient further = NodeClient.connect(server.address())) {
+      WireClient.Welcome welcome = node.enter("node07", made.resolve("good"), NodeClient.ENCRYPTED);
       assertThat(welcome.status()).as(welcome.message()).isZero();
-      WireClient session =
-          new WireClient(
-              new NativeByteChannel(
-                  TlsPeer.connect(line.channel().socket(), line.client().tlsKey())));
+      WireClient session = encrypted(node);
       assertServes(session);
-      try (Line further = Line.to(server)) {
-        WireClient.Welcome joined =
-            further
-                .client()
-                .authenticate(
-                    "node07",
-                    line.client().sessionSecret(),
-                    Dispatcher.API_HASH,
-                    ENCRYPTED | FURTHER,
-                    HandshakeMessages.CONNECTION_DATA,
-                    welcome.sessionId());
-        assertThat(joined.status()).as(joined.message()).isZero();
-        TlsPeer.connect(further.channel().socket(), further.client().tlsKey());
-      }
+      WireClient.Welcome joined =
+          further
+              .wire()
+              .authenticate(
+                  "node07",
+                  node.wire().sessionSecret(),
+                  Dispatcher.API_HASH,
+                  NodeClient.ENCRYPTED | NodeClient.FURTHER,
+                  HandshakeMessages.CONNECTION_DATA,
+                  welcome.sessionId());
+      assertThat(joined.status()).as(joined.message()).isZero();
+      encrypted(further);
       assertServes(session);
     }
+  }
+
+  private static WireClient encrypted(NodeClient node) throws IOException {
+    return new WireClient(
+        new NativeByteChannel(TlsPeer.connect(node.channel().socket(), node.wire().tlsKey())));
   }
 
   /** An address of this machine that is not on the loopback interface. */
@@ -210,16 +137,14 @@ class CertificateTest {
     Optional<String> host = network();
     assumeTrue(host.isPresent(), "this machine has no address but that of the loopback interface");
     ServerConfig config =
-        ServerConfig.builder(tokens(), DeviceSpec.parse("echo"))
+        ServerConfig.builder(NodeClient.tokens(folder), DeviceSpec.parse("echo"))
             .certificates(files)
             .listen(ListenAddress.parse("tcp://" + host.get() + ":0"))
             .build();
     try (GraftServer away = GraftServer.start(config)) {
-      ListenAddress.Tcp address = (ListenAddress.Tcp) away.addresses().get(0);
-      for (int kind : new int[] {0, ENCRYPTED}) {
-        NativeByteChannel channel = NativeByteChannel.connect(address);
-        try (Line line = new Line(channel, new WireClient(channel))) {
-          assertThat(line.enter("node07", "good", kind).status())
+      for (int kind : new int[] {0, NodeClient.ENCRYPTED}) {
+        try (NodeClient node = NodeClient.connect(away.addresses().get(0))) {
+          assertThat(node.enter("node07", made.resolve("good"), kind).status())
               .isEqualTo(kind == 0 ? HandshakeStatus.NO_CHANNEL.code() : 0);
         }
       }
@@ -258,86 +183,10 @@ class CertificateTest {
   }
 
   @Test
-  void whoHasATokenIsNotKnownByACertificateAndTheOtherWayRound() throws Exception {
-    WireClient.Welcome unknown = enter("mallory", "good");
-    assertThat(unknown.status()).isEqualTo(HandshakeStatus.REFUSED.code());
-    assertThat(enter("alice", "good")).isEqualTo(unknown);
-    List<byte[]> tokens = List.of(new byte[32], ServerFixture.ALICE, ServerFixture.BOB);
-    WireClient.Welcome wrong = withToken("mallory", ServerFixture.ALICE);
-    assertThat(wrong.status()).isEqualTo(HandshakeStatus.REFUSED.code());
-    for (byte[] token : tokens) {
-      assertThat(withToken("node07", token)).isEqualTo(wrong);
-    }
-  }
-
-  private WireClient.Welcome withToken(String name, byte[] token) throws IOException {
-    try (WireClient client = WireClient.connect(server.address())) {
-      return client.authenticate(name, token, Dispatcher.API_HASH, 0, 0, 0);
-    }
-  }
-
-  /** What a relay has seen, or what another connection has agreed on, proves nothing here. */
-  @Test
-  void theProofBelongsToTheConnection() throws Exception {
-    try (Line other = Line.to(server)) {
-      byte[][] secret = new byte[1][];
-      other
-          .client()
-          .authenticate(
-              "node07",
-              () -> secret[0] = other.agree("good"),
-              Dispatcher.API_HASH,
-              CERTIFICATE,
-              0,
-              0);
-      for (byte[] proved : List.of(secret[0], new byte[32], ServerFixture.ALICE)) {
-        try (Line line = Line.to(server)) {
-          WireClient.Welcome welcome =
-              line.client()
-                  .authenticate(
-                      "node07",
-                      () -> {
-                        line.agree("good");
-                        return proved;
-                      },
-                      Dispatcher.API_HASH,
-                      CERTIFICATE,
-                      0,
-                      0);
-          assertThat(welcome.status()).isEqualTo(HandshakeStatus.REFUSED.code());
-        }
-      }
-    }
-  }
-
-  /** A proof without the handshake before it, with any key that somebody could guess. */
-  @Test
-  void nobodyGoesOnWithoutTheHandshake() throws Exception {
-    for (byte[] guessed : List.of(new byte[32], ServerFixture.ALICE)) {
-      try (Line line = Line.to(server)) {
-        assertThatThrownBy(
-                () ->
-                    line.client()
-                        .authenticate("node07", guessed, Dispatcher.API_HASH, CERTIFICATE, 0, 0))
-            .isInstanceOf(IOException.class);
-      }
-    }
-    assertAliceIsServed();
-  }
-
-  @Test
-  void aFurtherConnectionTakesNoCertificate() throws Exception {
-    try (Line line = Line.to(server)) {
-      assertThatThrownBy(() -> line.enter("node07", "good", FURTHER))
-          .isInstanceOf(IOException.class);
-    }
-  }
-
-  @Test
   void aServerWithoutCertificatesSaysSo() throws Exception {
     try (ServerFixture plain = start(c -> c);
-        Line line = Line.to(plain)) {
-      WireClient.Welcome welcome = line.enter("node07", "good", 0);
+        NodeClient node = NodeClient.connect(plain.address())) {
+      WireClient.Welcome welcome = node.enter("node07", made.resolve("good"), 0);
       assertThat(welcome.status()).isEqualTo(HandshakeStatus.NO_CERTIFICATES.code());
       assertThat(welcome.message()).contains("--certificates");
       assertThat(plain.server.certificateNotices())
@@ -351,27 +200,28 @@ class CertificateTest {
   @Test
   void aServerOfAnotherNameIsRefusedByTheClient() throws Exception {
     try (ServerFixture other = start(c -> c.certificates(made.resolve("other-host")));
-        Line line = Line.to(other)) {
-      assertThatThrownBy(() -> line.enter("node07", "good", 0))
+        NodeClient node = NodeClient.connect(other.address())) {
+      assertThatThrownBy(() -> node.enter("node07", made.resolve("good"), 0))
           .hasMessageContaining("the server's certificate is not for localhost");
     }
   }
 
   @Test
   void theLineOfTheNodeHasItsLimits() throws Exception {
-    try (Line first = Line.to(server)) {
-      assertThat(first.enter("one", "good", 0).status()).isZero();
+    try (NodeClient first = NodeClient.connect(server.address())) {
+      assertThat(first.enter("one", made.resolve("good"), 0).status()).isZero();
       assertThat(enter("one", "good").status()).isEqualTo(HandshakeStatus.BUSY.code());
     }
   }
 
   @Test
   void withoutItsLineANodesSessionsEnd() throws Exception {
-    try (Line line = Line.to(server)) {
-      assertThat(line.enter("node07", "good", 0).status()).isZero();
-      assertServes(line.client());
-      write("alice " + HexFormat.of().formatHex(ServerFixture.ALICE) + "\n");
-      assertThatThrownBy(line.client()::answer).isInstanceOf(IOException.class);
+    try (NodeClient node = NodeClient.connect(server.address())) {
+      assertThat(node.enter("node07", made.resolve("good"), 0).status()).isZero();
+      assertServes(node.wire());
+      NodeClient.writeTokens(
+          folder, "alice " + HexFormat.of().formatHex(ServerFixture.ALICE) + "\n");
+      assertThatThrownBy(node.wire()::answer).isInstanceOf(IOException.class);
       assertThat(enter("node07", "good").status()).isEqualTo(HandshakeStatus.REFUSED.code());
     }
   }
@@ -436,144 +286,6 @@ class CertificateTest {
           .singleElement()
           .asString()
           .contains("cacrl.pem", "every certificate is refused");
-    }
-  }
-
-  // ---- Clients that do not speak TLS, or not to the end ----
-
-  /** Sends a greeting of a node, receives the challenge, and sends that. */
-  private Line begin(byte[] bytes) throws IOException {
-    Line line = Line.to(server);
-    line.client()
-        .send(
-            WireClient.little(128)
-                .putInt(HandshakeMessages.MAGIC)
-                .putInt(HandshakeMessages.VERSION)
-                .putLong(Dispatcher.API_HASH)
-                .position(48)
-                .put("node07".getBytes(java.nio.charset.StandardCharsets.US_ASCII))
-                .position(112)
-                .putInt(CERTIFICATE)
-                .position(128)
-                .flip());
-    assertThat(line.client().receive(64).getInt(4)).isZero();
-    line.client().send(ByteBuffer.wrap(bytes));
-    return line;
-  }
-
-  @Test
-  void garbageInPlaceOfTlsCostsThatConnectionOnly() throws Exception {
-    Random random = new Random(5);
-    byte[] clientHello = {22, 3, 1, 2, 0, 1, 0, 1, (byte) 0xfc, 3, 3};
-    for (int i = 0; i < 12; i++) {
-      byte[] garbage = new byte[600 + random.nextInt(3000)];
-      random.nextBytes(garbage);
-      if (i % 2 == 0) {
-        System.arraycopy(clientHello, 0, garbage, 0, clientHello.length);
-      }
-      try (Line line = begin(garbage)) {
-        assertEnds(line);
-      }
-    }
-    assertAliceIsServed();
-    assertThat(enter("node07", "good").status()).isZero();
-  }
-
-  /** At most an alert of TLS comes before the connection's end: no welcome. */
-  private static void assertEnds(Line line) {
-    assertThatThrownBy(() -> line.client().receive(HandshakeMessages.WELCOME))
-        .isInstanceOf(IOException.class);
-  }
-
-  @Test
-  void whoeverStopsInTheMiddleIsCutOffAtTheTimeLimit() throws Exception {
-    byte[] clientHello = {22, 3, 1, 2, 0, 1, 0, 1, (byte) 0xfc, 3, 3, 9, 9};
-    for (int length : new int[] {0, 3, clientHello.length}) {
-      long start = System.nanoTime();
-      try (Line line = begin(java.util.Arrays.copyOf(clientHello, length))) {
-        assertEnds(line);
-      }
-      assertThat(Duration.ofNanos(System.nanoTime() - start))
-          .isBetween(LIMIT.minusMillis(200), LIMIT.plusSeconds(8));
-    }
-    assertAliceIsServed();
-  }
-
-  @Test
-  void whoeverStopsAfterTheHandshakeIsCutOffToo() throws Exception {
-    try (Line line = begin(new byte[0])) {
-      assertThat(line.agree("good")).hasSize(32);
-      assertEnds(line);
-    }
-  }
-
-  /**
-   * Strangers with certificates of another authority, each from an address of its own: the good
-   * ones get in, and an address whose certificates were refused too often gets no further work.
-   */
-  @Test
-  void aFloodOfHandshakesLeavesRoom() throws Exception {
-    AtomicBoolean over = new AtomicBoolean();
-    AtomicInteger refused = new AtomicInteger();
-    AtomicInteger turnedAway = new AtomicInteger();
-    List<Throwable> let = Collections.synchronizedList(new ArrayList<>());
-    ExecutorService attackers = Executors.newFixedThreadPool(4);
-    try {
-      for (int i = 0; i < 4; i++) {
-        String from = "127.0.0." + (2 + i);
-        attackers.execute(() -> flood(from, over, refused, turnedAway, let));
-      }
-      for (int i = 0; i < 15; i++) {
-        assertAliceIsServed();
-        assertThat(enter("node07", "good").status()).isZero();
-        assertThat(
-                Thread.getAllStackTraces().keySet().stream()
-                    .filter(thread -> thread.getName().equals("graft-connection"))
-                    .count())
-            .isLessThanOrEqualTo(16 + 64);
-      }
-    } finally {
-      over.set(true);
-      attackers.shutdown();
-      assertThat(attackers.awaitTermination(30, TimeUnit.SECONDS)).isTrue();
-    }
-    assertThat(let).isEmpty();
-    assertThat(refused).hasValueGreaterThan(20);
-    assertThat(turnedAway).as("handshakes that were not even begun").hasValueGreaterThan(0);
-  }
-
-  private void flood(
-      String from,
-      AtomicBoolean over,
-      AtomicInteger refused,
-      AtomicInteger turnedAway,
-      List<Throwable> let) {
-    ListenAddress.Tcp address = (ListenAddress.Tcp) server.address();
-    while (!over.get()) {
-      boolean[] begun = new boolean[1];
-      try {
-        NativeByteChannel channel = NativeByteChannel.connectFrom(from, address);
-        try (Line line = new Line(channel, new WireClient(channel))) {
-          WireClient.Welcome welcome =
-              line.client()
-                  .authenticate(
-                      "node07",
-                      () -> {
-                        begun[0] = true;
-                        return line.agree("stranger");
-                      },
-                      Dispatcher.API_HASH,
-                      CERTIFICATE,
-                      0,
-                      0);
-          if (welcome.status() == 0) {
-            let.add(new AssertionError("a stranger got a session"));
-          }
-          refused.incrementAndGet();
-        }
-      } catch (IOException e) {
-        (begun[0] ? refused : turnedAway).incrementAndGet();
-      }
     }
   }
 }
