@@ -93,7 +93,7 @@ public final class DoctorCommand implements Callable<Integer> {
    * What has to be renewed of the certificates by which machines authenticate each other; nothing
    * if this machine has none.
    */
-  static List<Finding> certificates(Path folder, Instant now) {
+  private static List<Finding> certificates(Path folder, Instant now) {
     boolean hasSome =
         Stream.of("servercert.pem", "clientcert.pem")
             .anyMatch(file -> Files.exists(folder.resolve("libvirt").resolve(file)));

@@ -146,6 +146,8 @@ public final class Acceptor implements AutoCloseable {
       }
     } catch (IOException e) {
       metrics.connectionRefused();
+      // Whoever leaves in the middle of a handshake has cost as much as one who is refused.
+      refusals.count(visitor.source(), System.nanoTime());
       LOG.debug("connection from {} ended: {}", visitor.socket().peer(), e.getMessage());
     }
   }

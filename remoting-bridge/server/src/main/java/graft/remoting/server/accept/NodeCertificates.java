@@ -19,6 +19,9 @@ import java.util.Optional;
  * @param folder the files in libvirt's layout, empty if the server takes no certificates
  */
 public record NodeCertificates(Optional<Path> folder) {
+  /** How many names of a certificate a refusal tells. */
+  private static final int NAMES = 3;
+
   /**
    * Reads the server's files for one handshake.
    *
@@ -83,7 +86,10 @@ public record NodeCertificates(Optional<Path> folder) {
       throw new HandshakeException(
           HandshakeStatus.REFUSED,
           "the server does not know this name with this certificate, which is for "
-              + (node.names().isEmpty() ? "no machine" : String.join(", ", node.names())));
+              + node.names().stream()
+                  .limit(NAMES)
+                  .reduce((first, second) -> first + ", " + second)
+                  .orElse("no machine"));
     }
   }
 }

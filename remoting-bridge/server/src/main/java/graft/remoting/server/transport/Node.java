@@ -8,6 +8,7 @@ import java.security.cert.X509Certificate;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
+import java.util.regex.Pattern;
 
 /**
  * A machine whose certificate is valid.
@@ -20,6 +21,9 @@ public record Node(Bytes secret, List<String> names) {
   private static final String ALTERNATIVE_NAMES = "2.5.29.17";
   private static final int DNS_NAME = 2;
   private static final String COMMON_NAME = "CN=";
+
+  /** What can be a machine's name; others are in no line of the tokens file. */
+  private static final Pattern NAME = Pattern.compile("[\\p{Graph}&&[^\\\\\"#;<>]]+");
 
   /** Copies the names. */
   public Node {
@@ -46,7 +50,7 @@ public record Node(Bytes secret, List<String> names) {
     List<String> names = new ArrayList<>();
     Collection<List<?>> alternatives = certificate.getSubjectAlternativeNames();
     for (List<?> name : alternatives == null ? List.<List<?>>of() : alternatives) {
-      if (Integer.valueOf(DNS_NAME).equals(name.get(0))) {
+      if (Integer.valueOf(DNS_NAME).equals(name.get(0)) && isName((String) name.get(1))) {
         names.add((String) name.get(1));
       }
     }
@@ -74,8 +78,11 @@ public record Node(Bytes secret, List<String> names) {
         start = i + 1;
       }
     }
-    boolean isName = names.size() == 1 && names.get(0).matches("[^\\\\\"#;<>]+");
-    return isName ? names : List.of();
+    return names.size() == 1 && isName(names.get(0)) ? names : List.of();
+  }
+
+  private static boolean isName(String text) {
+    return NAME.matcher(text).matches();
   }
 
   /** Returns whether the certificate is for that name; upper and lower case are the same. */

@@ -33,6 +33,8 @@ class NodeTest {
         "CN=node07\\,O=x",
         "CN=node07\\00",
         "CN=\\ node07",
+        "CN=node 07",
+        "CN=node07\nroot",
         "CN=#0c066e6f64653037",
         "2.5.4.3=node07",
         "CN="
