@@ -175,21 +175,4 @@ class SharedDeviceTest {
       bob.get(60, TimeUnit.SECONDS);
     }
   }
-
-  @Test
-  void aShareOfADeviceWhoseTimeIsNotMeasuredIsRefused() throws Exception {
-    tokens("class=guaranteed compute=90", "");
-    assertThatThrownBy(
-            () -> ServerFixture.of(ServerFixture.withTokens(folder.resolve("tokens"), "echo")))
-        .isInstanceOf(ServerException.class)
-        .hasMessageContaining("alice has a share of the device echo");
-    tokens("", "");
-    try (ServerFixture fixture =
-        ServerFixture.of(ServerFixture.withTokens(folder.resolve("tokens"), "echo"))) {
-      tokens("class=guaranteed compute=90", "");
-      assertThatThrownBy(fixture::alice)
-          .hasMessageContaining("the server cannot keep the share of alice on the device echo");
-      fixture.bob().close();
-    }
-  }
 }

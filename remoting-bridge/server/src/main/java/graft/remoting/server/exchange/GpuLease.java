@@ -116,6 +116,9 @@ public final class GpuLease {
       put(LeasePage.USED, used);
     }
     put(LeasePage.RUNNING, running);
+    if (running == 0 && waiting > 0) {
+      ask.run(); // the next turn can begin
+    }
   }
 
   /** Looks at the page again: the server has given the lease. */
@@ -123,8 +126,19 @@ public final class GpuLease {
     notifyAll();
   }
 
-  private boolean isHeld() {
-    return Memory.getLongVolatile(page + LeasePage.LEASE) != 0;
+  /** Returns whether the lease never ends, so that nobody measures the session. */
+  public boolean isEndless() {
+    return page == 0;
+  }
+
+  /** Returns whether work may begin now. */
+  public boolean isHeld() {
+    return Memory.getLongVolatile(page + LeasePage.LEASE) != LeasePage.NONE;
+  }
+
+  /** Returns whether other guests use the device too, so that little work should be queued. */
+  public boolean isBounded() {
+    return Memory.getLongVolatile(page + LeasePage.LEASE) == LeasePage.BOUNDED;
   }
 
   private void put(int offset, long value) {

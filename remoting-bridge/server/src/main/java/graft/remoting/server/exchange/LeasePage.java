@@ -12,7 +12,8 @@ import java.io.IOException;
  *
  * <table>
  * <caption>The words</caption>
- * <tr><td>0</td><td>written by the server: 1 while the session has the lease, else 0</td></tr>
+ * <tr><td>0</td><td>written by the server: 1 while the session has the lease, 2 if other guests use
+ * the device too, 0 without the lease</td></tr>
  * <tr><td>8</td><td>written by the worker: the pieces of work that run now</td></tr>
  * <tr><td>16</td><td>written by the worker: the threads that wait for the lease</td></tr>
  * <tr><td>24</td><td>written by the worker: the time with work on the device, in nanoseconds</td></tr>
@@ -31,6 +32,15 @@ public final class LeasePage implements AutoCloseable {
   static final int WAITING = 16;
   static final int USED = 24;
   static final int WAITED = 32;
+
+  /** The session may not begin work. */
+  static final long NONE = 0;
+
+  /** The session may queue any amount of work. */
+  static final long HELD = 1;
+
+  /** The session should queue little work at a time. */
+  static final long BOUNDED = 2;
 
   private final SealedMemory memory;
   private final long started = System.nanoTime();
@@ -64,10 +74,23 @@ public final class LeasePage implements AutoCloseable {
     return memory.fd();
   }
 
-  /** Gives or takes the lease. */
-  public synchronized void set(boolean held) {
+  /**
+   * Gives the lease.
+   *
+   * @param bounded whether other guests use the device too
+   */
+  public void grant(boolean bounded) {
+    put(bounded ? BOUNDED : HELD);
+  }
+
+  /** Takes the lease. */
+  public void revoke() {
+    put(NONE);
+  }
+
+  private synchronized void put(long value) {
     if (!isClosed) {
-      Memory.putLongVolatile(memory.address() + LEASE, held ? 1 : 0);
+      Memory.putLongVolatile(memory.address() + LEASE, value);
     }
   }
 

@@ -24,6 +24,9 @@ final class DeviceArbiter {
   /** How often the sessions are looked at while more than one guest wants the GPU. */
   static final long SAMPLE = 250_000;
 
+  /** How often the sessions are looked at while a turn ends. */
+  static final long DRAIN_SAMPLE = 50_000;
+
   /** How long a guest may have no work before its turn ends. */
   static final long IDLE = 2 * SAMPLE;
 
@@ -36,6 +39,12 @@ final class DeviceArbiter {
    */
   static final long OVERDUE = 200 * FairQueue.TURN;
 
+  /**
+   * For how long a guest counts as one that may come back soon. While there is one, the guest that
+   * has the turn is told to keep what it queues short.
+   */
+  static final long RECENT = 1_000_000_000;
+
   /** A wait without end: the next event is a call. */
   static final long NEVER = Long.MAX_VALUE;
 
@@ -45,6 +54,9 @@ final class DeviceArbiter {
   private boolean isActive;
   private long turnEnd;
   private boolean isEnding;
+
+  /** Whether the sessions of the current turn were told to keep their work short. */
+  private boolean isBounded;
 
   /** Whether the turn ended although its guest had more work. */
   private boolean isCut;
@@ -65,6 +77,9 @@ final class DeviceArbiter {
 
     /** Until when the guest counts as one that wants the GPU, because its turn was cut off. */
     private long wantsUntil;
+
+    /** When the guest wanted the GPU last. */
+    private long lastWanted = -RECENT;
 
     private Member(FairQueue.Guest guest) {
       this.guest = guest;
@@ -88,7 +103,7 @@ final class DeviceArbiter {
     }
     member.leases.add(lease);
     if (!isActive || (member == holder && !isEnding)) {
-      lease.grant();
+      lease.grant(isActive && isBounded);
     }
   }
 
@@ -131,7 +146,7 @@ final class DeviceArbiter {
     isEnding = false;
     for (Member member : members.values()) {
       member.overruns = value;
-      member.leases.forEach(value ? Lease::revoke : Lease::grant);
+      member.leases.forEach(value ? Lease::revoke : lease -> lease.grant(false));
     }
   }
 
@@ -166,7 +181,24 @@ final class DeviceArbiter {
     if (holder == null) {
       begin();
     }
-    return isContended() || members.values().stream().anyMatch(m -> m.overruns) ? SAMPLE : NEVER;
+    bound();
+    if (isEnding) {
+      return DRAIN_SAMPLE;
+    }
+    if (isContended() || members.values().stream().anyMatch(m -> m.overruns)) {
+      return SAMPLE;
+    }
+    return isBounded ? RECENT : NEVER;
+  }
+
+  /** Tells the sessions of the turn whether other guests may want the GPU soon. */
+  private void bound() {
+    boolean others =
+        members.values().stream().anyMatch(m -> m != holder && now - m.lastWanted < RECENT);
+    if (holder != null && !isEnding && others != isBounded) {
+      isBounded = others;
+      holder.leases.forEach(lease -> lease.grant(others));
+    }
   }
 
   private void look(Member member) {
@@ -176,6 +208,7 @@ final class DeviceArbiter {
     member.overruns &= member.isBusy();
     queue.wants(
         member.guest, asks || member == holder || member.overruns || now < member.wantsUntil);
+    member.lastWanted = member.guest.wants() ? now : member.lastWanted;
     if (arrives && holder != null && queue.interrupts(member.guest, holder.guest)) {
       end();
     }
@@ -229,7 +262,9 @@ final class DeviceArbiter {
     turnEnd = now + FairQueue.TURN;
     lastWork = now;
     queue.begin(next.guest);
-    holder.leases.forEach(Lease::grant);
+    isBounded =
+        members.values().stream().anyMatch(m -> m != next && now - m.lastWanted < RECENT);
+    holder.leases.forEach(lease -> lease.grant(isBounded));
   }
 
   /** Returns who is next among the guests that wait, null if none does. */

@@ -6,8 +6,13 @@ package graft.remoting.server.share;
  * clock what a wrong answer gains.
  */
 interface Lease {
-  /** Lets the session submit work. */
-  void grant();
+  /**
+   * Lets the session submit work.
+   *
+   * @param bounded whether other guests use the GPU too, so that the session should keep the work
+   *     that it queues short
+   */
+  void grant(boolean bounded);
 
   /** Forbids further work; the work that runs goes on. */
   void revoke();

@@ -87,7 +87,7 @@ final class SimulatedGpu {
     }
 
     @Override
-    public void grant() {
+    public void grant(boolean bounded) {
       mayRun = true;
       at(
           MESSAGE,

@@ -1,0 +1,384 @@
+package graft.remoting.server.session.state;
+
+import com.google.errorprone.annotations.concurrent.GuardedBy;
+import graft.remoting.device.CudaDevice;
+import graft.remoting.device.CudaResult;
+import graft.remoting.device.Memory;
+import graft.remoting.server.exchange.GpuLease;
+import graft.remoting.server.session.call.RefusedCallException;
+import graft.remoting.server.system.Scratch;
+import java.util.ArrayList;
+import java.util.Iterator;
+import java.util.List;
+import java.util.concurrent.locks.LockSupport;
+
+/**
+ * Queues a session's work on its device only while the session has its turn, and finds out for how
+ * long the device has work of the session.
+ *
+ * <p>A driver begins queued work by itself, so that a turn is kept by not queueing: the executor
+ * asks before each call that queues work. What it has queued is known to be finished when the
+ * session waits for it, or by a marker, an event behind the work. Markers are recorded when the
+ * executor has nothing more to do, when the turn is over, and, while other guests want the device,
+ * after a few calls. A session that is alone therefore pays only for two readings of the clock. The
+ * time is measured from the first call that queues work until the worker notices that all work has
+ * finished, which a thread looks at every {@link #PAUSE} nanoseconds.
+ *
+ * <p>An event in the legacy stream would make the streams of the context wait for each other, so
+ * that one is recorded there only immediately behind the session's own work in it. No marker is
+ * recorded in a stream that is being captured, because the marker would become part of the graph.
+ *
+ * <p>The executor calls all methods; the events are also queried by a thread of this object.
+ */
+public final class GpuMeter {
+  /** How often markers are looked at. */
+  private static final long PAUSE = 150_000;
+
+  /** How often they are looked at while other guests want the device. */
+  private static final long SHORT_PAUSE = 20_000;
+
+  /** For how long the thread polls without a pause when the turn is over. */
+  private static final long DRAIN_POLL = 300_000;
+
+  /** After what time without queued work other calls record a marker. */
+  private static final long QUIET = 100_000;
+
+  /** How long the work before a marker should take while other guests want the device. */
+  private static final long BATCH_NANOS = 40_000;
+
+  /** The largest number of calls before a marker while other guests want the device. */
+  private static final int MOST_CALLS = 256;
+
+  /** The number of markers that may be ahead while other guests want the device. */
+  private static final int AHEAD = 2;
+
+  /**
+   * How long the executor waits for markers at most before it queues more: the work may wait for
+   * what the program queues next.
+   */
+  private static final long LONGEST_WAIT = 10_000_000;
+
+  /** The number of markers from which on a stream's marker is moved instead of added to. */
+  private static final int MOST_MARKERS = 64;
+
+  private static final int CAPTURES_NOT = 0;
+  private static final long LEGACY = 0;
+
+  private final CudaDevice device;
+  private final GpuLease lease;
+
+  /** The pieces of work of the lease that have begun; more than one after an overrun. */
+  @GuardedBy("this")
+  private int pieces;
+
+  /** Whether the executor is in a call that queues work. */
+  @GuardedBy("this")
+  private boolean isQueueing;
+
+  /** The streams with work behind which there is no marker. */
+  @GuardedBy("this")
+  private final List<Long> unmarked = new ArrayList<>();
+
+  @GuardedBy("this")
+  private final List<Marker> markers = new ArrayList<>();
+
+  @GuardedBy("this")
+  private boolean isTracked;
+
+  @GuardedBy("this")
+  private long lastFinished;
+
+  // Of the executor alone.
+  private SessionContext context;
+  private long lastStream = -1;
+  private long lastQueued;
+  private int calls;
+  private int batch = 1;
+
+  /** An event behind work of a stream. */
+  private static final class Marker {
+    private final SessionContext context;
+    private final long event;
+    private final long began;
+    private long stream;
+
+    private Marker(SessionContext context, long stream, long event, long began) {
+      this.context = context;
+      this.stream = stream;
+      this.event = event;
+      this.began = began;
+    }
+  }
+
+  GpuMeter(CudaDevice device, GpuLease lease) {
+    this.device = device;
+    this.lease = lease;
+  }
+
+  /** Waits until the session may queue work, which the executor then does in this context. */
+  public void beginCall(SessionContext current) {
+    if (lease.isEndless()) {
+      return;
+    }
+    context = current; // what was queued in the last one has markers: SessionState.enter
+    boolean isHeld = lease.isHeld();
+    if (isHeld && lease.isBounded()) {
+      keepShort();
+      isHeld = lease.isHeld();
+    }
+    if (!isHeld) {
+      mark();
+    } else if (continues()) {
+      return;
+    }
+    lease.begin();
+    synchronized (this) {
+      pieces++;
+      isQueueing = true;
+    }
+  }
+
+  /** Goes on with work that has not finished. Returns false if there is none. */
+  private synchronized boolean continues() {
+    isQueueing = pieces > 0;
+    return isQueueing;
+  }
+
+  /** Notes that the call has queued its work in a stream. */
+  public void endCall(long stream) {
+    if (lease.isEndless()) {
+      return;
+    }
+    calls++;
+    lastQueued = System.nanoTime();
+    synchronized (this) {
+      isQueueing = false;
+      if (stream != lastStream || unmarked.isEmpty()) {
+        lastStream = stream;
+        if (!unmarked.contains(stream)) {
+          unmarked.add(stream);
+        }
+      }
+    }
+  }
+
+  /** Notes that the program names a stream, before anything is queued in it. */
+  public void names(long stream) {
+    if (stream != LEGACY && lastStream == LEGACY && !lease.isEndless()) {
+      mark();
+    }
+  }
+
+  /** Records markers behind work that was queued a while ago; for calls that queue none. */
+  public void otherCall() {
+    if (calls > 0 && System.nanoTime() - lastQueued > QUIET) {
+      mark();
+    }
+  }
+
+  /** Records markers behind all work that has none. */
+  public void mark() {
+    if (calls == 0) {
+      return;
+    }
+    calls = 0;
+    lastStream = -1;
+    synchronized (this) {
+      for (long stream : unmarked) {
+        mark(stream);
+      }
+      unmarked.clear();
+      settle();
+      if (!markers.isEmpty()) {
+        track();
+      }
+    }
+  }
+
+  @GuardedBy("this")
+  private void mark(long stream) {
+    if (captures(stream)) {
+      return;
+    }
+    boolean moves = !lease.isBounded() || markers.size() >= MOST_MARKERS;
+    for (Marker marker : markers) {
+      if (moves && marker.stream == stream && marker.context == context) {
+        device.cuEventRecord(marker.event, stream);
+        return;
+      }
+    }
+    try {
+      long event = context.events().record(stream);
+      markers.add(new Marker(context, stream, event, System.nanoTime()));
+    } catch (RefusedCallException e) {
+      // The context has failed, so that nothing runs, or the stream is of another context.
+      device.cuStreamSynchronize(stream);
+    }
+  }
+
+  private boolean captures(long stream) {
+    try (Scratch status = new Scratch(4)) {
+      return device.cuStreamIsCapturing(stream, status.address()) != CudaResult.SUCCESS
+          || Memory.getInt(status.address()) != CAPTURES_NOT;
+    }
+  }
+
+  /**
+   * Keeps what is queued short, so that the device is free soon when the turn is over: waits until
+   * few markers are ahead.
+   */
+  private void keepShort() {
+    if (calls >= batch) {
+      mark();
+    }
+    long limit = 0;
+    while (!isShort() && lease.isHeld()) {
+      long now = System.nanoTime();
+      if (limit == 0) {
+        limit = now + LONGEST_WAIT;
+      } else if (now >= limit) {
+        return;
+      }
+      Thread.onSpinWait();
+    }
+  }
+
+  private synchronized boolean isShort() {
+    look();
+    return markers.size() <= AHEAD;
+  }
+
+  /** Notes that all work in a stream of the current context has finished. */
+  public void finished(SessionContext current, long stream) {
+    finish(current, stream, false);
+  }
+
+  /** Notes that all work in the current context has finished. */
+  public void finishedAll(SessionContext current) {
+    finish(current, 0, true);
+  }
+
+  private synchronized void finish(SessionContext current, long stream, boolean all) {
+    if (pieces == 0) {
+      return;
+    }
+    if (current == context) {
+      unmarked.removeIf(each -> all || each == stream);
+      lastStream = -1;
+      calls = unmarked.isEmpty() ? 0 : calls;
+    }
+    for (Iterator<Marker> each = markers.iterator(); each.hasNext(); ) {
+      Marker marker = each.next();
+      if (marker.context == current && (all || marker.stream == stream)) {
+        each.remove();
+        marker.context.events().give(marker.event);
+      }
+    }
+    lastFinished = System.nanoTime();
+    settle();
+  }
+
+  /** Forgets a stream that was destroyed, whose work may go on. */
+  public synchronized void forget(long stream) {
+    for (Marker marker : markers) {
+      if (marker.stream == stream) {
+        marker.stream = -1;
+      }
+    }
+  }
+
+  /** Forgets the markers of a context that is about to be destroyed, and with it its work. */
+  synchronized void forget(SessionContext gone) {
+    markers.removeIf(marker -> marker.context == gone);
+    if (context == gone) {
+      unmarked.clear();
+      calls = 0;
+      context = null;
+    }
+    settle();
+  }
+
+  /** Removes markers whose work has finished. */
+  @GuardedBy("this")
+  private void look() {
+    for (Iterator<Marker> each = markers.iterator(); each.hasNext(); ) {
+      Marker marker = each.next();
+      if (device.cuEventQuery(marker.event) != CudaResult.NOT_READY) {
+        each.remove();
+        marker.context.events().give(marker.event);
+        long now = System.nanoTime();
+        adapt(now - Math.max(marker.began, lastFinished));
+        lastFinished = now;
+      }
+    }
+    settle();
+  }
+
+  /** Chooses how many calls are queued before a marker. */
+  @GuardedBy("this")
+  private void adapt(long took) {
+    if (took < BATCH_NANOS / 2) {
+      batch = Math.min(MOST_CALLS, 2 * batch);
+    } else if (took > 2 * BATCH_NANOS) {
+      batch = Math.max(1, batch / 2);
+    }
+  }
+
+  /** Ends the pieces of work if nothing is left of them. */
+  @GuardedBy("this")
+  private void settle() {
+    if (markers.isEmpty() && unmarked.isEmpty() && !isQueueing) {
+      for (; pieces > 0; pieces--) {
+        lease.end();
+      }
+    }
+  }
+
+  @GuardedBy("this")
+  private void track() {
+    if (!isTracked) {
+      isTracked = true;
+      Thread thread = new Thread(null, this::run, "graft-meter", 256 << 10);
+      thread.setDaemon(true);
+      thread.start();
+    }
+    notifyAll();
+  }
+
+  private void run() {
+    Waiters.relaxCapture(device);
+    try {
+      while (true) {
+        SessionContext current = await();
+        current.enter(device);
+        long since = System.nanoTime();
+        while (isPending(current)) {
+          if (lease.isHeld()) {
+            LockSupport.parkNanos(lease.isBounded() ? SHORT_PAUSE : PAUSE);
+            since = System.nanoTime();
+          } else if (System.nanoTime() - since < DRAIN_POLL) {
+            Thread.onSpinWait();
+          } else {
+            LockSupport.parkNanos(SHORT_PAUSE);
+          }
+        }
+      }
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+  }
+
+  /** Waits for a marker. Returns its context, which the thread needs to query it. */
+  private synchronized SessionContext await() throws InterruptedException {
+    while (markers.isEmpty()) {
+      wait();
+    }
+    return markers.get(0).context;
+  }
+
+  /** Looks at the markers. Returns whether the first one is still of that context. */
+  private synchronized boolean isPending(SessionContext current) {
+    look();
+    return !markers.isEmpty() && markers.get(0).context == current;
+  }
+}
