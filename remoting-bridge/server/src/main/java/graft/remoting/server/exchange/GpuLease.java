@@ -11,7 +11,16 @@ import java.io.IOException;
  */
 public final class GpuLease {
   /** How long to wait for the server's message before the page is read again. */
-  private static final long LOOK_MILLIS = 100;
+  private static final long LOOK_NANOS = 100_000_000;
+
+  private static final long NANOS_PER_MILLI = 1_000_000;
+
+  /**
+   * How long to poll the page before sleeping, because waking a thread takes up to 0.4 ms in a
+   * virtual machine. On machines with few processors a thread sleeps at once.
+   */
+  private static final long POLL_NANOS =
+      Runtime.getRuntime().availableProcessors() < 4 ? 0 : 1_000_000;
 
   private final long page;
 
@@ -32,8 +41,11 @@ public final class GpuLease {
   @GuardedBy("this")
   private long waited;
 
+  /** When the server said last that the lease is here, or comes soon. */
   @GuardedBy("this")
-  private Runnable ask = () -> {};
+  private long alerted;
+
+  private volatile Runnable ask = () -> {};
 
   private GpuLease(long page) {
     this.page = page;
@@ -55,54 +67,85 @@ public final class GpuLease {
   }
 
   /** Sets what asks the server for the lease. */
-  public synchronized void askBy(Runnable request) {
+  public void askBy(Runnable request) {
     ask = request;
   }
 
   /** Begins a piece of work; waits while the session has no lease. */
-  public synchronized void begin() {
-    if (page == 0) {
+  public void begin() {
+    if (page == 0 || tryBegin()) {
       return;
     }
+    long began = System.nanoTime();
+    addWaiting(1);
+    ask.run();
+    boolean interrupted = false;
+    while (!tryBegin()) {
+      if (pollsOn(began)) {
+        Thread.onSpinWait();
+      } else {
+        interrupted |= sleep();
+      }
+    }
+    addWaited(System.nanoTime() - began);
+    if (interrupted) {
+      Thread.currentThread().interrupt();
+    }
+  }
+
+  private synchronized boolean tryBegin() {
     // The number is written before the lease is read, and the server reads it after it has taken
     // the lease: either this work waits, or the server knows that it runs.
     put(LeasePage.RUNNING, running + 1);
     if (!isHeld()) {
       put(LeasePage.RUNNING, running);
-      awaitLease();
+      return false;
     }
     running++;
     if (running == 1) {
       since = System.nanoTime();
     }
+    return true;
   }
 
-  @GuardedBy("this")
-  private void awaitLease() {
-    long began = System.nanoTime();
-    waiting++;
-    put(LeasePage.WAITING, waiting);
-    ask.run();
-    boolean interrupted = false;
-    while (true) {
-      put(LeasePage.RUNNING, running + 1);
-      if (isHeld()) {
-        break;
-      }
-      put(LeasePage.RUNNING, running);
-      try {
-        wait(LOOK_MILLIS);
-      } catch (InterruptedException e) {
-        interrupted = true;
-      }
+  /** Polls for a while. Returns false when it is time to sleep. */
+  private boolean pollsOn(long began) {
+    long from;
+    synchronized (this) {
+      from = Math.max(began, alerted);
     }
-    waiting--;
+    while (!isHeld()) {
+      if (System.nanoTime() - from > POLL_NANOS) {
+        return false;
+      }
+      Thread.onSpinWait();
+    }
+    return true;
+  }
+
+  /** Sleeps until the server says something. Returns whether the thread was interrupted. */
+  private synchronized boolean sleep() {
+    long before = alerted;
+    long limit = System.nanoTime() + LOOK_NANOS;
+    try {
+      while (!isHeld() && alerted == before && System.nanoTime() < limit) {
+        wait(LOOK_NANOS / NANOS_PER_MILLI);
+      }
+      return false;
+    } catch (InterruptedException e) {
+      return true;
+    }
+  }
+
+  private synchronized void addWaiting(int number) {
+    waiting += number;
     put(LeasePage.WAITING, waiting);
-    waited += System.nanoTime() - began;
+  }
+
+  private synchronized void addWaited(long nanos) {
+    addWaiting(-1);
+    waited += nanos;
     put(LeasePage.WAITED, waited);
-    if (interrupted) {
-      Thread.currentThread().interrupt();
-    }
   }
 
   /** Ends a piece of work. */
@@ -121,8 +164,9 @@ public final class GpuLease {
     }
   }
 
-  /** Looks at the page again: the server has given the lease. */
+  /** Looks at the page again: the server has given the lease, or gives it soon. */
   public synchronized void granted() {
+    alerted = System.nanoTime();
     notifyAll();
   }
 
@@ -138,7 +182,12 @@ public final class GpuLease {
 
   /** Returns whether other guests use the device too, so that little work should be queued. */
   public boolean isBounded() {
-    return Memory.getLongVolatile(page + LeasePage.LEASE) == LeasePage.BOUNDED;
+    return Memory.getLongVolatile(page + LeasePage.LEASE) >= LeasePage.BOUNDED;
+  }
+
+  /** Returns whether a guest may come that does not wait, so that little should be queued. */
+  public boolean isShort() {
+    return Memory.getLongVolatile(page + LeasePage.LEASE) == LeasePage.SHORT;
   }
 
   private void put(int offset, long value) {

@@ -12,8 +12,8 @@ import java.io.IOException;
  *
  * <table>
  * <caption>The words</caption>
- * <tr><td>0</td><td>written by the server: 1 while the session has the lease, 2 if other guests use
- * the device too, 0 without the lease</td></tr>
+ * <tr><td>0</td><td>written by the server: 0 without the lease, else how much work the session
+ * may queue: {@link #HELD}, {@link #BOUNDED}, {@link #SHORT}</td></tr>
  * <tr><td>8</td><td>written by the worker: the pieces of work that run now</td></tr>
  * <tr><td>16</td><td>written by the worker: the threads that wait for the lease</td></tr>
  * <tr><td>24</td><td>written by the worker: the time with work on the device, in nanoseconds</td></tr>
@@ -39,8 +39,11 @@ public final class LeasePage implements AutoCloseable {
   /** The session may queue any amount of work. */
   static final long HELD = 1;
 
-  /** The session should queue little work at a time. */
+  /** Other guests use the device too: the session should queue little work at a time. */
   static final long BOUNDED = 2;
+
+  /** A guest that does not wait for turns may come: the session should queue very little. */
+  static final long SHORT = 3;
 
   private final SealedMemory memory;
   private final long started = System.nanoTime();
@@ -74,13 +77,24 @@ public final class LeasePage implements AutoCloseable {
     return memory.fd();
   }
 
-  /**
-   * Gives the lease.
-   *
-   * @param bounded whether other guests use the device too
-   */
-  public void grant(boolean bounded) {
-    put(bounded ? BOUNDED : HELD);
+  /** Gives the lease, and says how much work the session may queue. */
+  public void grant(Queueing queueing) {
+    put(
+        switch (queueing) {
+          case ANY -> HELD;
+          case LITTLE -> BOUNDED;
+          case LEAST -> SHORT;
+        });
+  }
+
+  /** How much work a session may queue. */
+  public enum Queueing {
+    /** Nobody else uses the device. */
+    ANY,
+    /** Other guests wait for their turns. */
+    LITTLE,
+    /** A guest may come that does not wait for its turn. */
+    LEAST
   }
 
   /** Takes the lease. */

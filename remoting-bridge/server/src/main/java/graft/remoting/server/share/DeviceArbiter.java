@@ -1,6 +1,7 @@
 package graft.remoting.server.share;
 
 import graft.common.grants.Share;
+import graft.remoting.server.exchange.LeasePage.Queueing;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -24,8 +25,11 @@ final class DeviceArbiter {
   /** How often the sessions are looked at while more than one guest wants the GPU. */
   static final long SAMPLE = 250_000;
 
-  /** How often the sessions are looked at while a turn ends. */
-  static final long DRAIN_SAMPLE = 50_000;
+  /**
+   * How often the sessions are looked at while a turn ends, or while a guest may come that does not
+   * wait.
+   */
+  static final long QUICK_SAMPLE = 10_000;
 
   /** How long a guest may have no work before its turn ends. */
   static final long IDLE = 2 * SAMPLE;
@@ -55,8 +59,8 @@ final class DeviceArbiter {
   private long turnEnd;
   private boolean isEnding;
 
-  /** Whether the sessions of the current turn were told to keep their work short. */
-  private boolean isBounded;
+  /** How much work the sessions of the current turn may queue. */
+  private Queueing queueing = Queueing.ANY;
 
   /** Whether the turn ended although its guest had more work. */
   private boolean isCut;
@@ -103,7 +107,7 @@ final class DeviceArbiter {
     }
     member.leases.add(lease);
     if (!isActive || (member == holder && !isEnding)) {
-      lease.grant(isActive && isBounded);
+      lease.grant(isActive ? queueing : Queueing.ANY);
     }
   }
 
@@ -146,7 +150,7 @@ final class DeviceArbiter {
     isEnding = false;
     for (Member member : members.values()) {
       member.overruns = value;
-      member.leases.forEach(value ? Lease::revoke : lease -> lease.grant(false));
+      member.leases.forEach(value ? Lease::revoke : lease -> lease.grant(Queueing.ANY));
     }
   }
 
@@ -182,34 +186,45 @@ final class DeviceArbiter {
       begin();
     }
     bound();
-    if (isEnding) {
-      return DRAIN_SAMPLE;
+    if (isEnding || queueing == Queueing.LEAST) {
+      return QUICK_SAMPLE;
     }
     if (isContended() || members.values().stream().anyMatch(m -> m.overruns)) {
       return SAMPLE;
     }
-    return isBounded ? RECENT : NEVER;
+    return queueing == Queueing.ANY ? NEVER : RECENT;
   }
 
-  /** Tells the sessions of the turn whether other guests may want the GPU soon. */
+  /** Tells the sessions of the turn how much they may queue. */
   private void bound() {
-    boolean others =
-        members.values().stream().anyMatch(m -> m != holder && now - m.lastWanted < RECENT);
-    if (holder != null && !isEnding && others != isBounded) {
-      isBounded = others;
-      holder.leases.forEach(lease -> lease.grant(others));
+    if (holder != null && !isEnding && queueing != queueing(holder)) {
+      queueing = queueing(holder);
+      holder.leases.forEach(lease -> lease.grant(queueing));
     }
+  }
+
+  /** Returns how much a guest may queue, considering the guests that may want the GPU soon. */
+  private Queueing queueing(Member member) {
+    Queueing most = Queueing.ANY;
+    for (Member other : members.values()) {
+      if (other != member && now - other.lastWanted < RECENT) {
+        if (queue.interrupts(other.guest, member.guest)) {
+          return Queueing.LEAST;
+        }
+        most = Queueing.LITTLE;
+      }
+    }
+    return most;
   }
 
   private void look(Member member) {
     boolean asks = member.asks();
-    boolean arrives = asks && !member.isWaiting;
     member.isWaiting = asks;
     member.overruns &= member.isBusy();
     queue.wants(
         member.guest, asks || member == holder || member.overruns || now < member.wantsUntil);
     member.lastWanted = member.guest.wants() ? now : member.lastWanted;
-    if (arrives && holder != null && queue.interrupts(member.guest, holder.guest)) {
+    if (asks && holder != null && queue.interrupts(member.guest, holder.guest)) {
       end();
     }
   }
@@ -220,7 +235,8 @@ final class DeviceArbiter {
 
   /** Decides whether the current turn goes on. */
   private void hold(boolean wasContended) {
-    boolean isBusy = holder.isBusy();
+    // A session that waits has not noticed yet that it has the lease.
+    boolean isBusy = holder.isBusy() || holder.isWaiting;
     if (!wasContended) {
       turnEnd = now; // the guest was alone until now
       lastWork = now - IDLE;
@@ -247,6 +263,10 @@ final class DeviceArbiter {
       isCut = false;
       drainEnd = now + DRAIN;
       holder.leases.forEach(Lease::revoke);
+      Member next = next(false);
+      if (next != null && next != holder) {
+        next.leases.forEach(Lease::announce);
+      }
     }
   }
 
@@ -262,9 +282,8 @@ final class DeviceArbiter {
     turnEnd = now + FairQueue.TURN;
     lastWork = now;
     queue.begin(next.guest);
-    isBounded =
-        members.values().stream().anyMatch(m -> m != next && now - m.lastWanted < RECENT);
-    holder.leases.forEach(lease -> lease.grant(isBounded));
+    queueing = queueing(next);
+    holder.leases.forEach(lease -> lease.grant(queueing));
   }
 
   /** Returns who is next among the guests that wait, null if none does. */

@@ -23,6 +23,11 @@ import org.slf4j.LoggerFactory;
 public final class GpuShares implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(GpuShares.class);
 
+  /** Whether this machine has processors to spare for polling. */
+  private static final boolean POLLS = Runtime.getRuntime().availableProcessors() >= 4;
+
+  private static final long SHORTEST_SLEEP = 50_000;
+
   private final Thread thread = new Thread(null, this::run, "graft-shares", 256 * 1024);
 
   @GuardedBy("this")
@@ -69,8 +74,13 @@ public final class GpuShares implements AutoCloseable {
     }
 
     @Override
-    public void grant(boolean bounded) {
-      page.grant(bounded);
+    public void grant(LeasePage.Queueing queueing) {
+      page.grant(queueing);
+      announce();
+    }
+
+    @Override
+    public void announce() {
       ControlSocket worker = control;
       if (worker != null) {
         try {
@@ -169,8 +179,10 @@ public final class GpuShares implements AutoCloseable {
       long pause = tick();
       if (pause == DeviceArbiter.NEVER) {
         LockSupport.park(this);
+      } else if (pause < DeviceArbiter.SAMPLE && POLLS) {
+        Thread.onSpinWait(); // a sleep takes longer than the pause
       } else {
-        LockSupport.parkNanos(this, pause);
+        LockSupport.parkNanos(this, Math.max(pause, SHORTEST_SLEEP));
       }
     }
     LOG.debug("the server stops, and gives no more leases");

@@ -1,5 +1,7 @@
 package graft.remoting.server.share;
 
+import graft.remoting.server.exchange.LeasePage;
+
 /**
  * The right of a session to submit work to the GPU, as the arbiter sees it. What the two questions
  * answer comes from the session's worker, which may be compromised: the arbiter bounds by its own
@@ -9,10 +11,12 @@ interface Lease {
   /**
    * Lets the session submit work.
    *
-   * @param bounded whether other guests use the GPU too, so that the session should keep the work
-   *     that it queues short
+   * @param queueing how much work the session may queue at a time
    */
-  void grant(boolean bounded);
+  void grant(LeasePage.Queueing queueing);
+
+  /** Says that the lease comes soon, so that the session is awake by then. */
+  void announce();
 
   /** Forbids further work; the work that runs goes on. */
   void revoke();

@@ -49,8 +49,9 @@ public final class GpuMeter {
   /** The largest number of calls before a marker while other guests want the device. */
   private static final int MOST_CALLS = 256;
 
-  /** The number of markers that may be ahead while other guests want the device. */
-  private static final int AHEAD = 2;
+  /** For how long the executor polls for the end of its work when the turn is over. */
+  private static final long DRAIN_NANOS =
+      Runtime.getRuntime().availableProcessors() < 4 ? 0 : 2_000_000;
 
   /**
    * How long the executor waits for markers at most before it queues more: the work may wait for
@@ -93,7 +94,14 @@ public final class GpuMeter {
   private long lastStream = -1;
   private long lastQueued;
   private int calls;
+
+  /** How many calls are queued before a marker. */
+  @GuardedBy("this")
   private int batch = 1;
+
+  /** Whether a single call takes longer than a batch should. */
+  @GuardedBy("this")
+  private boolean isLong;
 
   /** An event behind work of a stream. */
   private static final class Marker {
@@ -128,6 +136,7 @@ public final class GpuMeter {
     }
     if (!isHeld) {
       mark();
+      drain();
     } else if (continues()) {
       return;
     }
@@ -228,7 +237,7 @@ public final class GpuMeter {
    * few markers are ahead.
    */
   private void keepShort() {
-    if (calls >= batch) {
+    if (calls >= batch()) {
       mark();
     }
     long limit = 0;
@@ -243,9 +252,31 @@ public final class GpuMeter {
     }
   }
 
+  private synchronized int batch() {
+    return batch;
+  }
+
+  /**
+   * Returns whether more may be queued. Short work is queued ahead, so that the device does not
+   * wait for the executor; long work only if no guest comes that does not wait.
+   */
   private synchronized boolean isShort() {
     look();
-    return markers.size() <= AHEAD;
+    int ahead = (lease.isShort() ? 0 : 1) + (isLong ? 0 : 1);
+    return markers.size() <= ahead;
+  }
+
+  /** Polls for a moment for the end of all work. */
+  private void drain() {
+    long limit = System.nanoTime() + DRAIN_NANOS;
+    while (isBusy() && System.nanoTime() < limit) {
+      Thread.onSpinWait();
+    }
+  }
+
+  private synchronized boolean isBusy() {
+    look();
+    return pieces > 0;
   }
 
   /** Notes that all work in a stream of the current context has finished. */
@@ -317,6 +348,7 @@ public final class GpuMeter {
   /** Chooses how many calls are queued before a marker. */
   @GuardedBy("this")
   private void adapt(long took) {
+    isLong = batch == 1 && took > 2 * BATCH_NANOS;
     if (took < BATCH_NANOS / 2) {
       batch = Math.min(MOST_CALLS, 2 * batch);
     } else if (took > 2 * BATCH_NANOS) {
