@@ -51,9 +51,12 @@ public final class GpuLease {
     this.page = page;
   }
 
-  /** Returns a lease that never ends, of a session that nobody measures. */
+  /** Returns a lease that is held for ever, of a session that nobody measures. */
   public static GpuLease endless() {
-    return new GpuLease(0);
+    long page = Memory.allocate(LeasePage.BYTES);
+    Memory.fill(page, LeasePage.BYTES, (byte) 0);
+    Memory.putLongVolatile(page + LeasePage.LEASE, LeasePage.HELD);
+    return new GpuLease(page);
   }
 
   /** Maps a page that the server has made. */
@@ -73,7 +76,7 @@ public final class GpuLease {
 
   /** Begins a piece of work; waits while the session has no lease. */
   public void begin() {
-    if (page == 0 || tryBegin()) {
+    if (tryBegin()) {
       return;
     }
     long began = System.nanoTime();
@@ -150,9 +153,6 @@ public final class GpuLease {
 
   /** Ends a piece of work. */
   public synchronized void end() {
-    if (page == 0) {
-      return;
-    }
     running--;
     if (running == 0) {
       used += System.nanoTime() - since;
@@ -168,11 +168,6 @@ public final class GpuLease {
   public synchronized void granted() {
     alerted = System.nanoTime();
     notifyAll();
-  }
-
-  /** Returns whether the lease never ends, so that nobody measures the session. */
-  public boolean isEndless() {
-    return page == 0;
   }
 
   /** Returns whether work may begin now. */

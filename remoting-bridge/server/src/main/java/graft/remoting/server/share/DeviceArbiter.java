@@ -32,7 +32,10 @@ final class DeviceArbiter {
   static final long QUICK_SAMPLE = 10_000;
 
   /** How long a guest may have no work before its turn ends. */
-  static final long IDLE = 2 * SAMPLE;
+  static final long IDLE = SAMPLE;
+
+  /** How long a guest may take for the begin of its turn until it is charged. */
+  static final long START = 200_000;
 
   /** How long the next turn waits for the work of the last one. */
   static final long DRAIN = 2 * FairQueue.TURN;
@@ -58,6 +61,14 @@ final class DeviceArbiter {
   private boolean isActive;
   private long turnEnd;
   private boolean isEnding;
+
+  /**
+   * Whether work of the current turn has begun. The time until then is nobody's: a guest that has
+   * many short turns would pay for waking up more often than one that has few long ones.
+   */
+  private boolean hasBegun;
+
+  private long granted;
 
   /** How much work the sessions of the current turn may queue. */
   private Queueing queueing = Queueing.ANY;
@@ -168,11 +179,15 @@ final class DeviceArbiter {
     }
     boolean wasContended = isContended();
     for (Member member : members.values()) {
-      if (member.overruns || (member == holder && wasContended)) {
+      if (member.overruns || (member == holder && wasContended && hasBegun)) {
         queue.charge(member.guest, passed);
       }
     }
     members.values().forEach(this::look);
+    if (holder != null && !hasBegun && (holder.isBusy() || now - granted > START)) {
+      hasBegun = true;
+      turnEnd = now + FairQueue.TURN;
+    }
     if (holder != null && !isEnding && isContended()) {
       hold(wasContended);
     }
@@ -186,7 +201,7 @@ final class DeviceArbiter {
       begin();
     }
     bound();
-    if (isEnding || queueing == Queueing.LEAST) {
+    if (isEnding || (holder != null && !hasBegun) || queueing == Queueing.LEAST) {
       return QUICK_SAMPLE;
     }
     if (isContended() || members.values().stream().anyMatch(m -> m.overruns)) {
@@ -279,7 +294,9 @@ final class DeviceArbiter {
     }
     holder = next;
     holder.overruns = false;
-    turnEnd = now + FairQueue.TURN;
+    hasBegun = false;
+    granted = now;
+    turnEnd = Long.MAX_VALUE;
     lastWork = now;
     queue.begin(next.guest);
     queueing = queueing(next);

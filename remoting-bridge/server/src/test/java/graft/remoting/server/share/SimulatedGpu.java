@@ -142,7 +142,7 @@ final class SimulatedGpu {
     nextTick =
         pause == DeviceArbiter.NEVER
             ? DeviceArbiter.NEVER
-            : now + Math.max(pause, DeviceArbiter.SAMPLE);
+            : now + Math.max(pause, 25 * MICRO);
   }
 
   /** Adds a session that is never without work. */

@@ -40,8 +40,8 @@ public final class GpuMeter {
   /** For how long the thread polls without a pause when the turn is over. */
   private static final long DRAIN_POLL = 300_000;
 
-  /** After what time without queued work other calls record a marker. */
-  private static final long QUIET = 100_000;
+  /** After how many calls that queue no work a marker is recorded. */
+  private static final int QUIET = 32;
 
   /** How long the work before a marker should take while other guests want the device. */
   private static final long BATCH_NANOS = 40_000;
@@ -92,8 +92,8 @@ public final class GpuMeter {
   // Of the executor alone.
   private SessionContext context;
   private long lastStream = -1;
-  private long lastQueued;
   private int calls;
+  private int others;
 
   /** How many calls are queued before a marker. */
   @GuardedBy("this")
@@ -125,9 +125,6 @@ public final class GpuMeter {
 
   /** Waits until the session may queue work, which the executor then does in this context. */
   public void beginCall(SessionContext current) {
-    if (lease.isEndless()) {
-      return;
-    }
     context = current; // what was queued in the last one has markers: SessionState.enter
     boolean isHeld = lease.isHeld();
     if (isHeld && lease.isBounded()) {
@@ -155,11 +152,8 @@ public final class GpuMeter {
 
   /** Notes that the call has queued its work in a stream. */
   public void endCall(long stream) {
-    if (lease.isEndless()) {
-      return;
-    }
     calls++;
-    lastQueued = System.nanoTime();
+    others = 0;
     synchronized (this) {
       isQueueing = false;
       if (stream != lastStream || unmarked.isEmpty()) {
@@ -173,14 +167,14 @@ public final class GpuMeter {
 
   /** Notes that the program names a stream, before anything is queued in it. */
   public void names(long stream) {
-    if (stream != LEGACY && lastStream == LEGACY && !lease.isEndless()) {
+    if (stream != LEGACY && lastStream == LEGACY) {
       mark();
     }
   }
 
   /** Records markers behind work that was queued a while ago; for calls that queue none. */
   public void otherCall() {
-    if (calls > 0 && System.nanoTime() - lastQueued > QUIET) {
+    if (calls > 0 && ++others == QUIET) {
       mark();
     }
   }
@@ -305,7 +299,6 @@ public final class GpuMeter {
         marker.context.events().give(marker.event);
       }
     }
-    lastFinished = System.nanoTime();
     settle();
   }
 
