@@ -152,10 +152,19 @@ public final class GpuLease {
   }
 
   /** Ends a piece of work. */
-  public synchronized void end() {
+  public void end() {
+    end(System.nanoTime());
+  }
+
+  /**
+   * Ends a piece of work.
+   *
+   * @param at when it ended, by {@link System#nanoTime}
+   */
+  public synchronized void end(long at) {
     running--;
     if (running == 0) {
-      used += System.nanoTime() - since;
+      used += Math.max(0, at - since);
       put(LeasePage.USED, used);
     }
     put(LeasePage.RUNNING, running);
@@ -173,6 +182,11 @@ public final class GpuLease {
   /** Returns whether work may begin now. */
   public boolean isHeld() {
     return Memory.getLongVolatile(page + LeasePage.LEASE) != LeasePage.NONE;
+  }
+
+  /** Returns whether any amount of work may be queued now. */
+  public boolean isUnbounded() {
+    return Memory.getLongVolatile(page + LeasePage.LEASE) == LeasePage.HELD;
   }
 
   /** Returns whether other guests use the device too, so that little work should be queued. */

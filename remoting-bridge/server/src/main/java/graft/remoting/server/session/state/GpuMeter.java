@@ -49,6 +49,9 @@ public final class GpuMeter {
   /** The largest number of calls before a marker while other guests want the device. */
   private static final int MOST_CALLS = 256;
 
+  /** The number of streams that are told apart; more are marked at once. */
+  private static final int MOST_STREAMS = 8;
+
   /** For how long the executor polls for the end of its work when the turn is over. */
   private static final long DRAIN_NANOS =
       Runtime.getRuntime().availableProcessors() < 4 ? 0 : 2_000_000;
@@ -72,13 +75,9 @@ public final class GpuMeter {
   @GuardedBy("this")
   private int pieces;
 
-  /** Whether the executor is in a call that queues work. */
+  /** Whether the executor may queue, or has queued work behind which there is no marker. */
   @GuardedBy("this")
-  private boolean isQueueing;
-
-  /** The streams with work behind which there is no marker. */
-  @GuardedBy("this")
-  private final List<Long> unmarked = new ArrayList<>();
+  private boolean isOpen;
 
   @GuardedBy("this")
   private final List<Marker> markers = new ArrayList<>();
@@ -89,12 +88,6 @@ public final class GpuMeter {
   @GuardedBy("this")
   private long lastFinished;
 
-  // Of the executor alone.
-  private SessionContext context;
-  private long lastStream = -1;
-  private int calls;
-  private int others;
-
   /** How many calls are queued before a marker. */
   @GuardedBy("this")
   private int batch = 1;
@@ -102,6 +95,24 @@ public final class GpuMeter {
   /** Whether a single call takes longer than a batch should. */
   @GuardedBy("this")
   private boolean isLong;
+
+  // Of the executor alone, which takes no lock while it has its turn and nobody else wants it.
+  private SessionContext context;
+
+  /** What the executor has set {@link #isOpen} to. */
+  private boolean open;
+
+  /** The streams with work behind which there is no marker. */
+  private final long[] unmarked = new long[MOST_STREAMS];
+
+  private int streams;
+  private int calls;
+
+  /** The calls that queued nothing since the last one that did. */
+  private int others;
+
+  /** When all work was last known to have finished. */
+  private long finishedAt;
 
   /** An event behind work of a stream. */
   private static final class Marker {
@@ -126,48 +137,59 @@ public final class GpuMeter {
   /** Waits until the session may queue work, which the executor then does in this context. */
   public void beginCall(SessionContext current) {
     context = current; // what was queued in the last one has markers: SessionState.enter
-    boolean isHeld = lease.isHeld();
-    if (isHeld && lease.isBounded()) {
-      keepShort();
-      isHeld = lease.isHeld();
+    if (open && lease.isUnbounded()) {
+      return;
     }
-    if (!isHeld) {
+    if (lease.isBounded()) {
+      keepShort();
+    }
+    if (!lease.isHeld()) {
       mark();
       drain();
-    } else if (continues()) {
+    } else if (open || reopens()) {
       return;
     }
     lease.begin();
     synchronized (this) {
       pieces++;
-      isQueueing = true;
+      isOpen = true;
+      open = true;
     }
   }
 
-  /** Goes on with work that has not finished. Returns false if there is none. */
-  private synchronized boolean continues() {
-    isQueueing = pieces > 0;
-    return isQueueing;
+  /** Goes on with a piece of work that has not finished. Returns false if there is none. */
+  private synchronized boolean reopens() {
+    isOpen = pieces > 0;
+    open = isOpen;
+    return open;
+  }
+
+  /** Returns whether another guest has its turn. Any thread may call this. */
+  public boolean isOutOfTurn() {
+    return !lease.isHeld();
   }
 
   /** Notes that the call has queued its work in a stream. */
   public void endCall(long stream) {
     calls++;
     others = 0;
-    synchronized (this) {
-      isQueueing = false;
-      if (stream != lastStream || unmarked.isEmpty()) {
-        lastStream = stream;
-        if (!unmarked.contains(stream)) {
-          unmarked.add(stream);
-        }
+    if (streams > 0 && unmarked[streams - 1] == stream) {
+      return;
+    }
+    for (int i = 0; i < streams; i++) {
+      if (unmarked[i] == stream) {
+        return;
       }
+    }
+    unmarked[streams++] = stream;
+    if (streams == MOST_STREAMS) {
+      mark();
     }
   }
 
   /** Notes that the program names a stream, before anything is queued in it. */
   public void names(long stream) {
-    if (stream != LEGACY && lastStream == LEGACY) {
+    if (stream != LEGACY && streams > 0 && unmarked[streams - 1] == LEGACY) {
       mark();
     }
   }
@@ -179,23 +201,25 @@ public final class GpuMeter {
     }
   }
 
-  /** Records markers behind all work that has none. */
+  /** Records markers behind all work that has none, and ends what has finished. */
   public void mark() {
-    if (calls == 0) {
+    if (!open) {
       return;
     }
-    calls = 0;
-    lastStream = -1;
+    long end = calls > 0 ? System.nanoTime() : finishedAt;
     synchronized (this) {
-      for (long stream : unmarked) {
-        mark(stream);
+      for (int i = 0; i < streams; i++) {
+        mark(unmarked[i]);
       }
-      unmarked.clear();
-      settle();
+      isOpen = false;
+      settle(end);
       if (!markers.isEmpty()) {
         track();
       }
     }
+    open = false;
+    streams = 0;
+    calls = 0;
   }
 
   @GuardedBy("this")
@@ -275,31 +299,21 @@ public final class GpuMeter {
 
   /** Notes that all work in a stream of the current context has finished. */
   public void finished(SessionContext current, long stream) {
-    finish(current, stream, false);
+    if (current == context && streams == 1 && unmarked[0] == stream) {
+      finishedAll(current);
+    }
   }
 
   /** Notes that all work in the current context has finished. */
   public void finishedAll(SessionContext current) {
-    finish(current, 0, true);
-  }
-
-  private synchronized void finish(SessionContext current, long stream, boolean all) {
-    if (pieces == 0) {
-      return;
-    }
-    if (current == context) {
-      unmarked.removeIf(each -> all || each == stream);
-      lastStream = -1;
-      calls = unmarked.isEmpty() ? 0 : calls;
-    }
-    for (Iterator<Marker> each = markers.iterator(); each.hasNext(); ) {
-      Marker marker = each.next();
-      if (marker.context == current && (all || marker.stream == stream)) {
-        each.remove();
-        marker.context.events().give(marker.event);
+    if (current == context && open) {
+      streams = 0;
+      calls = 0;
+      finishedAt = System.nanoTime();
+      if (!lease.isUnbounded()) {
+        mark(); // others wait for the device
       }
     }
-    settle();
   }
 
   /** Forgets a stream that was destroyed, whose work may go on. */
@@ -312,30 +326,39 @@ public final class GpuMeter {
   }
 
   /** Forgets the markers of a context that is about to be destroyed, and with it its work. */
-  synchronized void forget(SessionContext gone) {
-    markers.removeIf(marker -> marker.context == gone);
+  void forget(SessionContext gone) {
     if (context == gone) {
-      unmarked.clear();
+      streams = 0;
       calls = 0;
+      finishedAt = System.nanoTime();
+      mark();
       context = null;
     }
-    settle();
+    synchronized (this) {
+      markers.removeIf(marker -> marker.context == gone);
+      settle(System.nanoTime());
+    }
   }
 
   /** Removes markers whose work has finished. */
   @GuardedBy("this")
   private void look() {
+    long now = System.nanoTime();
+    long began = lastFinished;
+    int finished = 0;
     for (Iterator<Marker> each = markers.iterator(); each.hasNext(); ) {
       Marker marker = each.next();
       if (device.cuEventQuery(marker.event) != CudaResult.NOT_READY) {
         each.remove();
         marker.context.events().give(marker.event);
-        long now = System.nanoTime();
-        adapt(now - Math.max(marker.began, lastFinished));
-        lastFinished = now;
+        began = finished++ == 0 ? Math.max(marker.began, lastFinished) : began;
       }
     }
-    settle();
+    if (finished > 0) {
+      adapt((now - began) / finished);
+      lastFinished = now;
+    }
+    settle(now);
   }
 
   /** Chooses how many calls are queued before a marker. */
@@ -351,10 +374,10 @@ public final class GpuMeter {
 
   /** Ends the pieces of work if nothing is left of them. */
   @GuardedBy("this")
-  private void settle() {
-    if (markers.isEmpty() && unmarked.isEmpty() && !isQueueing) {
+  private void settle(long end) {
+    if (markers.isEmpty() && !isOpen) {
       for (; pieces > 0; pieces--) {
-        lease.end();
+        lease.end(end);
       }
     }
   }

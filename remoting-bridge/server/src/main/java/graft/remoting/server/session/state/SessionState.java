@@ -34,6 +34,9 @@ public final class SessionState {
   private static final long POLL_NANOS = 1_000_000_000;
   private static final long POLL_PAUSE_NANOS = 20_000;
 
+  /** The pause while another guest has the device, and many sessions may wait for their turns. */
+  private static final long POLL_PAUSE_OUT_OF_TURN = 200_000;
+
   private final CudaDevice device;
   private final Channel channel;
   private final long spinNanos;
@@ -164,10 +167,10 @@ public final class SessionState {
     while (spinNanos > 0 && result == CudaResult.NOT_READY) {
       result = device.cuEventQuery(event);
       long waited = System.nanoTime() - start;
-      if (waited < POLL_BUSILY_NANOS) {
+      if (waited < POLL_BUSILY_NANOS && !meter.isOutOfTurn()) {
         Thread.onSpinWait();
       } else if (waited < POLL_NANOS) {
-        LockSupport.parkNanos(POLL_PAUSE_NANOS);
+        LockSupport.parkNanos(meter.isOutOfTurn() ? POLL_PAUSE_OUT_OF_TURN : POLL_PAUSE_NANOS);
       } else {
         break;
       }
