@@ -18,7 +18,7 @@ import picocli.CommandLine.Mixin;
       "Asks the servers of this user's deployments and of graft serve on this host for their"
           + " sessions. PROGRAM and PID are what the guest claims. GOT is the part of the time"
           + " since the session began in which its work ran on the GPU. A - means that nobody"
-          + " knows: the time of a real GPU is not measured yet. Ends with 1 if a server does not"
+          + " knows. Ends with 1 if a server does not"
           + " answer.",
       ""
     },

@@ -4,7 +4,6 @@ import graft.common.bind.Positions;
 import graft.common.bind.Problems;
 import graft.common.grants.Share;
 import graft.deployment.descriptor.gpu.Gpu;
-import graft.deployment.descriptor.gpu.GpuDevice;
 import graft.deployment.descriptor.gpu.Owner;
 import graft.deployment.descriptor.guest.Guest;
 import graft.deployment.descriptor.guest.VGpu;
@@ -76,13 +75,6 @@ final class SharePreflight {
           positions.of(vgpu, key),
           "the server of '" + gpu.name() + "', which is not this host's, says what a guest gets",
           "write the share into its list of tokens, and remove the key here");
-    } else if (gpu.device().kind() != GpuDevice.Kind.SOFTWARE) {
-      problems.add(
-          positions.of(vgpu, key),
-          "not supported yet on this host: a share of "
-              + gpu.device()
-              + "; so far only the time of the software device is measured",
-          "remove the key: the driver divides the GPU's time equally among sessions");
     }
     return share;
   }

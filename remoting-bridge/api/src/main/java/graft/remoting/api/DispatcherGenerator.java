@@ -41,6 +41,14 @@ final class DispatcherGenerator {
             return function < 0 || function >= FUNCTIONS ? "function " + function : NAMES[function];
           }
 
+          private static final boolean[] WORKS = {
+        %s  };
+
+          /** Whether a function queues work for the GPU, which has to wait for the session's turn. */
+          public static boolean works(int function) {
+            return function < FUNCTIONS && WORKS[function];
+          }
+
           public Dispatcher(
               CudaDevice device, HandleTables handles, SessionCalls session, AddressChecks checks) {
             super(device, handles, session, checks);
@@ -58,6 +66,7 @@ final class DispatcherGenerator {
             description.hash(),
             wire.size(),
             wire.stream().map(f -> "    \"" + f.symbol() + "\",\n").collect(Collectors.joining()),
+            wire.stream().map(f -> "    " + f.works() + ",\n").collect(Collectors.joining()),
             IntStream.range(0, wire.size())
                 .mapToObj(i -> "      case " + i + " -> " + wire.get(i).symbol() + "(call);\n")
                 .collect(Collectors.joining()),

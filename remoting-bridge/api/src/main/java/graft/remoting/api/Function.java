@@ -59,7 +59,9 @@ public record Function(
     /** Queues a graph. */
     LAUNCHES_GRAPH(2, " launches(graph)"),
     /** Is carried out when the context has failed, too. */
-    OUTLIVES_FAULT(4, " outlives-fault");
+    OUTLIVES_FAULT(4, " outlives-fault"),
+    /** Queues a copy or a fill, which uses the GPU as a kernel does. */
+    WORKS(8, " works");
 
     private final int bit;
     private final String flag;
@@ -118,6 +120,11 @@ public record Function(
         && serviceClass != ServiceClass.DATA
         && serviceClass != ServiceClass.ALIAS
         && (serviceClass != ServiceClass.NONE || !parameters.isEmpty());
+  }
+
+  /** Returns whether it queues work for the GPU, which has to wait for the session's turn. */
+  boolean works() {
+    return traits.contains(Trait.WORKS) || traits.contains(Trait.LAUNCHES) || traits.contains(Trait.LAUNCHES_GRAPH);
   }
 
   boolean waits() {

@@ -217,28 +217,14 @@ public final class GraftServer implements AutoCloseable {
   /**
    * Returns the grants of the tokens file; none without a file.
    *
-   * @throws ServerException if the file is wrong, or a guest has a share of a device whose time is
-   *     not measured
+   * @throws ServerException if the file is wrong
    */
   private static Map<String, Grant> configured(ServerConfig config) throws ServerException {
     if (config.tokens().isEmpty()) {
       return Map.of();
     }
     try {
-      Map<String, Grant> grants = new TokensFile(config.tokens().get()).read();
-      for (Grant grant : grants.values()) {
-        if (grant.share().isPresent() && !GpuShares.measures(config.device())) {
-          throw new ServerException(
-              config.tokens().get()
-                  + ": "
-                  + grant.name()
-                  + " has a share of the device "
-                  + config.device()
-                  + ", but so far only the time of the software device is measured: remove class=,"
-                  + " compute= and priority= from the line");
-        }
-      }
-      return grants;
+      return new TokensFile(config.tokens().get()).read();
     } catch (IOException e) {
       throw new ServerException(e.getMessage(), e);
     }

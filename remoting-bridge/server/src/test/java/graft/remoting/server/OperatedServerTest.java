@@ -113,26 +113,6 @@ class OperatedServerTest {
   }
 
   @Test
-  void whatADeviceDoesNotMeasureIsNotGivenAsZero() throws Exception {
-    Path audit = folder.resolve("audit.jsonl");
-    try (AuditLog log = AuditLog.open(audit.toString(), message -> {});
-        ServerFixture fixture = start("echo", log)) {
-      try (WireClient alice = fixture.alice()) {
-        alice.call(EchoBackend.ECHO, 1, new byte[8]);
-        assertThat(sessions().get(0))
-            .containsEntry("gpuSeconds", null)
-            .containsEntry("leaseWaitSeconds", null)
-            .containsEntry("waiting", null)
-            .containsEntry("claimedProgram", null);
-      }
-      while (!sessions().isEmpty()) {
-        Thread.onSpinWait();
-      }
-    }
-    assertThat(Files.readString(audit)).contains("session-end").doesNotContain("gpuSeconds");
-  }
-
-  @Test
   void aHostileNameOfAProgramIsCutAndPrintable() throws Exception {
     try (ServerFixture fixture = start("software", AuditLog.none());
         CudaClient alice = new CudaClient(fixture.alice())) {

@@ -111,8 +111,7 @@ public final class SoftwareDevice implements ComposedDevice, HandleFiles, AutoCl
         config.computeMajor(),
         config.computeMinor(),
         config.threads(),
-        config.output(),
-        config.gate());
+        config.output());
   }
 
   /** Creates a device. Its memory is reserved when the first context is created. */

@@ -1,6 +1,5 @@
 package graft.remoting.software;
 
-import graft.remoting.device.WorkGate;
 import graft.remoting.software.exec.KernelOutput;
 import java.io.FileDescriptor;
 import java.io.FileOutputStream;
@@ -17,7 +16,6 @@ import java.util.function.Consumer;
  * @param computeMinor its minor number
  * @param threads the largest number of cores that a kernel uses
  * @param output receives the text that kernels write
- * @param gate is asked before each kernel, copy and fill begins
  */
 public record SoftwareDeviceConfig(
     long memoryBytes,
@@ -25,8 +23,7 @@ public record SoftwareDeviceConfig(
     int computeMajor,
     int computeMinor,
     int threads,
-    KernelOutput output,
-    WorkGate gate) {
+    KernelOutput output) {
   private static final FileOutputStream STANDARD_ERROR = new FileOutputStream(FileDescriptor.err);
 
   public SoftwareDeviceConfig {
@@ -66,8 +63,7 @@ public record SoftwareDeviceConfig(
               System.out.write(text, 0, text.length);
               System.out.flush();
             },
-            SoftwareDeviceConfig::writeToStandardError),
-        WorkGate.OPEN);
+            SoftwareDeviceConfig::writeToStandardError));
   }
 
   private static void writeToStandardError(byte[] text) {
@@ -80,21 +76,21 @@ public record SoftwareDeviceConfig(
 
   public SoftwareDeviceConfig withMemoryBytes(long bytes) {
     return new SoftwareDeviceConfig(
-        bytes, deviceCount, computeMajor, computeMinor, threads, output, gate);
+        bytes, deviceCount, computeMajor, computeMinor, threads, output);
   }
 
   public SoftwareDeviceConfig withDeviceCount(int count) {
     return new SoftwareDeviceConfig(
-        memoryBytes, count, computeMajor, computeMinor, threads, output, gate);
+        memoryBytes, count, computeMajor, computeMinor, threads, output);
   }
 
   public SoftwareDeviceConfig withComputeCapability(int major, int minor) {
-    return new SoftwareDeviceConfig(memoryBytes, deviceCount, major, minor, threads, output, gate);
+    return new SoftwareDeviceConfig(memoryBytes, deviceCount, major, minor, threads, output);
   }
 
   public SoftwareDeviceConfig withThreads(int count) {
     return new SoftwareDeviceConfig(
-        memoryBytes, deviceCount, computeMajor, computeMinor, count, output, gate);
+        memoryBytes, deviceCount, computeMajor, computeMinor, count, output);
   }
 
   /**
@@ -110,13 +106,7 @@ public record SoftwareDeviceConfig(
         computeMajor,
         computeMinor,
         threads,
-        new KernelOutput(standard, error),
-        gate);
+        new KernelOutput(standard, error));
   }
 
-  /** Sets what is asked before each kernel, copy and fill begins. */
-  public SoftwareDeviceConfig withGate(WorkGate value) {
-    return new SoftwareDeviceConfig(
-        memoryBytes, deviceCount, computeMajor, computeMinor, threads, output, value);
-  }
 }

@@ -119,15 +119,6 @@ public final class SessionGate {
     checkChannel(channel, socket, grant);
     DeviceSpec wanted =
         grant.device().isPresent() ? device.withIndex(grant.device().getAsInt()) : device;
-    if (grant.share().isPresent() && !GpuShares.measures(wanted)) {
-      throw new HandshakeException(
-          HandshakeStatus.NO_WORKER,
-          "the server cannot keep the share of "
-              + grant.name()
-              + " on the device "
-              + wanted
-              + ": so far only the time of the software device is measured");
-    }
     WorkerKind kind = new WorkerKind(wanted, channel == HandshakeMessages.CHANNEL_RDMA);
     long id = newId();
     GuestUses.Slot slot = uses.take(grant.name());

@@ -64,6 +64,9 @@ public interface Channel extends AutoCloseable {
    */
   void sendBulk(long header, long headerLength, long address, long length) throws IOException;
 
+  /** Sets what {@link #nextRecord} does before it sleeps, on the executor's thread. */
+  default void whenIdle(Runnable task) {}
+
   /** Returns the bytes received from the client so far. */
   long bytesIn();
 

@@ -27,6 +27,7 @@ public final class StreamChannel implements Channel {
   private final AtomicLong bytesIn = new AtomicLong();
   private final AtomicLong bytesOut = new AtomicLong();
   private final DataConnections connections;
+  private Runnable idle = () -> {};
   private int start;
   private int end;
 
@@ -131,7 +132,13 @@ public final class StreamChannel implements Channel {
         }
       } while (System.nanoTime() < limit);
     }
+    idle.run();
     return transport.receive(address, length);
+  }
+
+  @Override
+  public void whenIdle(Runnable task) {
+    idle = task;
   }
 
   @Override

@@ -40,14 +40,6 @@ public record DeviceSpec(String kind, OptionalInt index) {
     return new DeviceSpec(kind, OptionalInt.of(value));
   }
 
-  /**
-   * Returns whether the time of the device's work is measured. Where it is not, nobody knows how
-   * long a session has used the device or has waited for it.
-   */
-  public boolean isTimed() {
-    return kind.equals(SOFTWARE);
-  }
-
   @Override
   public String toString() {
     return index.isPresent() ? kind + ":" + index.getAsInt() : kind;

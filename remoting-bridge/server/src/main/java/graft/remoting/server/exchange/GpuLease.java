@@ -11,7 +11,16 @@ import java.io.IOException;
  */
 public final class GpuLease {
   /** How long to wait for the server's message before the page is read again. */
-  private static final long LOOK_MILLIS = 100;
+  private static final long LOOK_NANOS = 100_000_000;
+
+  private static final long NANOS_PER_MILLI = 1_000_000;
+
+  /**
+   * How long to poll the page before sleeping, because waking a thread takes up to 0.4 ms in a
+   * virtual machine. On machines with few processors a thread sleeps at once.
+   */
+  private static final long POLL_NANOS =
+      Runtime.getRuntime().availableProcessors() < 4 ? 0 : 1_000_000;
 
   private final long page;
 
@@ -32,16 +41,22 @@ public final class GpuLease {
   @GuardedBy("this")
   private long waited;
 
+  /** When the server said last that the lease is here, or comes soon. */
   @GuardedBy("this")
-  private Runnable ask = () -> {};
+  private long alerted;
+
+  private volatile Runnable ask = () -> {};
 
   private GpuLease(long page) {
     this.page = page;
   }
 
-  /** Returns a lease that never ends, of a session that nobody measures. */
+  /** Returns a lease that is held for ever, of a session that nobody measures. */
   public static GpuLease endless() {
-    return new GpuLease(0);
+    long page = Memory.allocate(LeasePage.BYTES);
+    Memory.fill(page, LeasePage.BYTES, (byte) 0);
+    Memory.putLongVolatile(page + LeasePage.LEASE, LeasePage.HELD);
+    return new GpuLease(page);
   }
 
   /** Maps a page that the server has made. */
@@ -55,76 +70,133 @@ public final class GpuLease {
   }
 
   /** Sets what asks the server for the lease. */
-  public synchronized void askBy(Runnable request) {
+  public void askBy(Runnable request) {
     ask = request;
   }
 
   /** Begins a piece of work; waits while the session has no lease. */
-  public synchronized void begin() {
-    if (page == 0) {
+  public void begin() {
+    if (tryBegin()) {
       return;
     }
-    // The number is written before the lease is read, and the server reads it after it has taken
-    // the lease: either this work waits, or the server knows that it runs.
-    put(LeasePage.RUNNING, running + 1);
-    if (!isHeld()) {
-      put(LeasePage.RUNNING, running);
-      awaitLease();
-    }
-    running++;
-    if (running == 1) {
-      since = System.nanoTime();
-    }
-  }
-
-  @GuardedBy("this")
-  private void awaitLease() {
     long began = System.nanoTime();
-    waiting++;
-    put(LeasePage.WAITING, waiting);
+    addWaiting(1);
     ask.run();
     boolean interrupted = false;
-    while (true) {
-      put(LeasePage.RUNNING, running + 1);
-      if (isHeld()) {
-        break;
-      }
-      put(LeasePage.RUNNING, running);
-      try {
-        wait(LOOK_MILLIS);
-      } catch (InterruptedException e) {
-        interrupted = true;
+    while (!tryBegin()) {
+      if (pollsOn(began)) {
+        Thread.onSpinWait();
+      } else {
+        interrupted |= sleep();
       }
     }
-    waiting--;
-    put(LeasePage.WAITING, waiting);
-    waited += System.nanoTime() - began;
-    put(LeasePage.WAITED, waited);
+    addWaited(System.nanoTime() - began);
     if (interrupted) {
       Thread.currentThread().interrupt();
     }
   }
 
-  /** Ends a piece of work. */
-  public synchronized void end() {
-    if (page == 0) {
-      return;
+  private synchronized boolean tryBegin() {
+    // The number is written before the lease is read, and the server reads it after it has taken
+    // the lease: either this work waits, or the server knows that it runs.
+    put(LeasePage.RUNNING, running + 1);
+    if (!isHeld()) {
+      put(LeasePage.RUNNING, running);
+      return false;
     }
+    running++;
+    if (running == 1) {
+      since = System.nanoTime();
+    }
+    return true;
+  }
+
+  /** Polls for a while. Returns false when it is time to sleep. */
+  private boolean pollsOn(long began) {
+    long from;
+    synchronized (this) {
+      from = Math.max(began, alerted);
+    }
+    while (!isHeld()) {
+      if (System.nanoTime() - from > POLL_NANOS) {
+        return false;
+      }
+      Thread.onSpinWait();
+    }
+    return true;
+  }
+
+  /** Sleeps until the server says something. Returns whether the thread was interrupted. */
+  private synchronized boolean sleep() {
+    long before = alerted;
+    long limit = System.nanoTime() + LOOK_NANOS;
+    try {
+      while (!isHeld() && alerted == before && System.nanoTime() < limit) {
+        wait(LOOK_NANOS / NANOS_PER_MILLI);
+      }
+      return false;
+    } catch (InterruptedException e) {
+      return true;
+    }
+  }
+
+  private synchronized void addWaiting(int number) {
+    waiting += number;
+    put(LeasePage.WAITING, waiting);
+  }
+
+  private synchronized void addWaited(long nanos) {
+    addWaiting(-1);
+    waited += nanos;
+    put(LeasePage.WAITED, waited);
+  }
+
+  /** Ends a piece of work. */
+  public void end() {
+    end(System.nanoTime());
+  }
+
+  /**
+   * Ends a piece of work.
+   *
+   * @param at when it ended, by {@link System#nanoTime}
+   */
+  public synchronized void end(long at) {
     running--;
     if (running == 0) {
-      used += System.nanoTime() - since;
+      used += Math.max(0, at - since);
       put(LeasePage.USED, used);
     }
     put(LeasePage.RUNNING, running);
+    if (running == 0 && waiting > 0) {
+      ask.run(); // the next turn can begin
+    }
   }
 
-  /** Looks at the page again: the server has given the lease. */
+  /** Looks at the page again: the server has given the lease, or gives it soon. */
   public synchronized void granted() {
+    alerted = System.nanoTime();
     notifyAll();
   }
 
-  private boolean isHeld() {
-    return Memory.getLongVolatile(page + LeasePage.LEASE) != 0;
+  /** Returns whether work may begin now. */
+  public boolean isHeld() {
+    return Memory.getLongVolatile(page + LeasePage.LEASE) != LeasePage.NONE;
+  }
+
+  /** Returns whether any amount of work may be queued now. */
+  public boolean isUnbounded() {
+    return Memory.getLongVolatile(page + LeasePage.LEASE) == LeasePage.HELD;
+  }
+
+  /** Returns whether other guests use the device too, so that little work should be queued. */
+  public boolean isBounded() {
+    return Memory.getLongVolatile(page + LeasePage.LEASE) >= LeasePage.BOUNDED;
+  }
+
+  /** Returns whether a guest may come that does not wait, so that little should be queued. */
+  public boolean isShort() {
+    return Memory.getLongVolatile(page + LeasePage.LEASE) == LeasePage.SHORT;
   }
 
   private void put(int offset, long value) {

@@ -12,7 +12,8 @@ import java.io.IOException;
  *
  * <table>
  * <caption>The words</caption>
- * <tr><td>0</td><td>written by the server: 1 while the session has the lease, else 0</td></tr>
+ * <tr><td>0</td><td>written by the server: 0 without the lease, else how much work the session
+ * may queue: {@link #HELD}, {@link #BOUNDED}, {@link #SHORT}</td></tr>
  * <tr><td>8</td><td>written by the worker: the pieces of work that run now</td></tr>
  * <tr><td>16</td><td>written by the worker: the threads that wait for the lease</td></tr>
  * <tr><td>24</td><td>written by the worker: the time with work on the device, in nanoseconds</td></tr>
@@ -31,6 +32,18 @@ public final class LeasePage implements AutoCloseable {
   static final int WAITING = 16;
   static final int USED = 24;
   static final int WAITED = 32;
+
+  /** The session may not begin work. */
+  static final long NONE = 0;
+
+  /** The session may queue any amount of work. */
+  static final long HELD = 1;
+
+  /** Other guests use the device too: the session should queue little work at a time. */
+  static final long BOUNDED = 2;
+
+  /** A guest that does not wait for turns may come: the session should queue very little. */
+  static final long SHORT = 3;
 
   private final SealedMemory memory;
   private final long started = System.nanoTime();
@@ -64,10 +77,34 @@ public final class LeasePage implements AutoCloseable {
     return memory.fd();
   }
 
-  /** Gives or takes the lease. */
-  public synchronized void set(boolean held) {
+  /** Gives the lease, and says how much work the session may queue. */
+  public void grant(Queueing queueing) {
+    put(
+        switch (queueing) {
+          case ANY -> HELD;
+          case LITTLE -> BOUNDED;
+          case LEAST -> SHORT;
+        });
+  }
+
+  /** How much work a session may queue. */
+  public enum Queueing {
+    /** Nobody else uses the device. */
+    ANY,
+    /** Other guests wait for their turns. */
+    LITTLE,
+    /** A guest may come that does not wait for its turn. */
+    LEAST
+  }
+
+  /** Takes the lease. */
+  public void revoke() {
+    put(NONE);
+  }
+
+  private synchronized void put(long value) {
     if (!isClosed) {
-      Memory.putLongVolatile(memory.address() + LEASE, held ? 1 : 0);
+      Memory.putLongVolatile(memory.address() + LEASE, value);
     }
   }
 

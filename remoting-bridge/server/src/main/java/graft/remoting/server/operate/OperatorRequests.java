@@ -99,7 +99,6 @@ public final class OperatorRequests implements OperatorSocket.Requests {
   /** Returns what operators see of a session. */
   static Map<String, Object> tree(ServedSession session, Optional<Share> share) {
     ServedSession.Client client = session.client();
-    boolean isTimed = session.device().isTimed();
     Map<String, Object> tree = new LinkedHashMap<>();
     tree.put("session", session.number());
     tree.put("guest", client.name());
@@ -113,9 +112,9 @@ public final class OperatorRequests implements OperatorSocket.Requests {
     tree.put("class", share.map(s -> s.type().toString()).orElse(null));
     tree.put("compute", share.filter(s -> s.percent() > 0).map(Share::percent).orElse(null));
     tree.put("priority", share.map(s -> s.priority().toString()).orElse(null));
-    tree.put("gpuSeconds", isTimed ? session.lease().used() / NANOS : null);
-    tree.put("leaseWaitSeconds", isTimed ? session.lease().waited() / NANOS : null);
-    tree.put("waiting", isTimed ? session.lease().isWaiting() : null);
+    tree.put("gpuSeconds", session.lease().used() / NANOS);
+    tree.put("leaseWaitSeconds", session.lease().waited() / NANOS);
+    tree.put("waiting", session.lease().isWaiting());
     tree.put("memoryBytes", session.used().memory());
     tree.put("peakMemoryBytes", session.used().peak());
     tree.put("memoryLimitBytes", limit(client.limits().memory()));

@@ -66,10 +66,8 @@ public final class ServerAudit {
     details.put("channel", session.client().channel());
     details.put("device", session.device().toString());
     details.put("peakMemoryBytes", session.used().peak());
-    if (session.device().isTimed()) {
-      details.put("gpuSeconds", millis(session.lease().used()));
-      details.put("leaseWaitSeconds", millis(session.lease().waited()));
-    }
+    details.put("gpuSeconds", millis(session.lease().used()));
+    details.put("leaseWaitSeconds", millis(session.lease().waited()));
     session
         .program()
         .ifPresent(

@@ -70,7 +70,7 @@ public final class ServerMetrics {
     synchronized (this) {
       // Without a tokens file clients choose their names, and there could be any number.
       boolean room = ended.size() < MOST_GUESTS || ended.containsKey(Labels.of(session));
-      if (room && session.device().isTimed()) {
+      if (room) {
         ended.merge(Labels.of(session), GpuTime.of(session), GpuTime::plus);
       }
     }
@@ -116,12 +116,7 @@ public final class ServerMetrics {
     synchronized (this) {
       times = new TreeMap<>(ended);
     }
-    current.stream()
-        .filter(session -> session.device().isTimed())
-        .forEach(s -> times.merge(Labels.of(s), GpuTime.of(s), GpuTime::plus));
-    if (times.isEmpty()) {
-      return; // on a device whose time nobody measures, a 0 would be wrong
-    }
+    current.forEach(s -> times.merge(Labels.of(s), GpuTime.of(s), GpuTime::plus));
     head(page, "graft_session_gpu_seconds_total", "counter", "GPU time of a guest's sessions.");
     times.forEach((of, time) -> seconds(page, "graft_session_gpu_seconds_total", of, time.used()));
     head(page, "graft_lease_wait_seconds_total", "counter", "Time for which sessions waited.");

@@ -32,6 +32,7 @@ import graft.remoting.server.session.memory.MemoryLimit;
 import graft.remoting.server.session.memory.TrackedDevice;
 import graft.remoting.server.session.state.CallbackConnection;
 import graft.remoting.server.session.state.DeviceOutput;
+import graft.remoting.server.session.state.GpuMeter;
 import graft.remoting.server.session.state.SessionState;
 import graft.remoting.server.session.state.Waiters;
 import java.io.IOException;
@@ -47,10 +48,12 @@ import org.slf4j.LoggerFactory;
 public final class Session implements RecordHandler {
   private static final Logger LOG = LoggerFactory.getLogger(Session.class);
   private static final int WRITE = Dispatcher.number("graftWrite");
+  private static final int STREAM_DESTROY = Dispatcher.number("cuStreamDestroy_v2");
 
   private final TrackedDevice tracked;
   private final AccountedDevice device;
   private final SessionState state;
+  private final GpuMeter meter;
   private final HostMemory memory;
   private final HostCountedDevice counted;
   private final HandleTables handles;
@@ -80,7 +83,7 @@ public final class Session implements RecordHandler {
     this.device =
         new AccountedDevice(
             counted, new MemoryLimit(terms.limits().memory(), terms.guest(), terms.reached()));
-    this.state = new SessionState(device, memory, channel, terms.spinMicros());
+    this.state = new SessionState(device, memory, channel, terms.spinMicros(), terms.lease());
     this.call = new Call(channel);
     this.copies =
         new CopyCalls(
@@ -89,6 +92,9 @@ public final class Session implements RecordHandler {
     SessionCalls calls = calls(channel, terms, warmContexts, HandleFiles.of(driver));
     AddressChecks checks = new AddressChecks(tracked.space(), tracked.numbers(), handles);
     this.dispatcher = new Dispatcher(device, handles, calls, checks);
+    this.meter = state.meter();
+    handles.usedStreams().tell(meter::names, meter::forget);
+    channel.whenIdle(meter::mark);
     Waiters.relaxCapture(device);
   }
 
@@ -135,7 +141,7 @@ public final class Session implements RecordHandler {
       }
       enterContext();
       handles.inContext(state.context().handle());
-      result = dispatcher.execute(call);
+      result = dispatch();
     } catch (RefusedCallException e) {
       call.clearResults();
       result = e.result();
@@ -157,6 +163,24 @@ public final class Session implements RecordHandler {
     }
     if (call.function() == WRITE) {
       call.attendBulk();
+    }
+  }
+
+  /** Executes the call, when the session has its turn if the call queues work. */
+  private int dispatch() {
+    if (!Dispatcher.works(call.function())) {
+      if (call.function() == STREAM_DESTROY) {
+        meter.mark();
+      } else {
+        meter.otherCall();
+      }
+      return dispatcher.execute(call);
+    }
+    meter.beginCall(state.context());
+    try {
+      return dispatcher.execute(call);
+    } finally {
+      meter.endCall(dispatcher.stream());
     }
   }
 

@@ -31,6 +31,7 @@ final class WaitCalls implements SessionCalls.Wait {
   public int cuStreamSynchronize(Call call, long stream) {
     int ready = state.spinUntil(() -> device.cuStreamQuery(stream));
     if (ready == CudaResult.SUCCESS) {
+      state.meter().finished(state.context(), stream);
       // The work has finished, but only a synchronization makes the driver print the output of a
       // kernel's printf.
       return printing.mayPrint() ? device.cuStreamSynchronize(stream) : ready;
@@ -70,6 +71,9 @@ final class WaitCalls implements SessionCalls.Wait {
   @Override
   public int graftContextSynchronize(Call call) {
     if (!streams.tooMany() && state.spinUntil(this::streamsReady) == CudaResult.SUCCESS) {
+      if (!streams.mayHaveMore()) {
+        state.meter().finishedAll(state.context());
+      }
       streams.clear();
       return device.cuCtxSynchronize();
     }

@@ -1,6 +1,7 @@
 package graft.remoting.server.share;
 
 import graft.common.grants.Share;
+import graft.remoting.server.exchange.LeasePage.Queueing;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -24,8 +25,17 @@ final class DeviceArbiter {
   /** How often the sessions are looked at while more than one guest wants the GPU. */
   static final long SAMPLE = 250_000;
 
+  /**
+   * How often the sessions are looked at while a turn ends, or while a guest may come that does not
+   * wait.
+   */
+  static final long QUICK_SAMPLE = 10_000;
+
   /** How long a guest may have no work before its turn ends. */
-  static final long IDLE = 2 * SAMPLE;
+  static final long IDLE = SAMPLE;
+
+  /** How long a guest may take for the begin of its turn until it is charged. */
+  static final long START = 200_000;
 
   /** How long the next turn waits for the work of the last one. */
   static final long DRAIN = 2 * FairQueue.TURN;
@@ -36,6 +46,12 @@ final class DeviceArbiter {
    */
   static final long OVERDUE = 200 * FairQueue.TURN;
 
+  /**
+   * For how long a guest counts as one that may come back soon. While there is one, the guest that
+   * has the turn is told to keep what it queues short.
+   */
+  static final long RECENT = 1_000_000_000;
+
   /** A wait without end: the next event is a call. */
   static final long NEVER = Long.MAX_VALUE;
 
@@ -45,6 +61,17 @@ final class DeviceArbiter {
   private boolean isActive;
   private long turnEnd;
   private boolean isEnding;
+
+  /**
+   * Whether work of the current turn has begun. The time until then is nobody's: a guest that has
+   * many short turns would pay for waking up more often than one that has few long ones.
+   */
+  private boolean hasBegun;
+
+  private long granted;
+
+  /** How much work the sessions of the current turn may queue. */
+  private Queueing queueing = Queueing.ANY;
 
   /** Whether the turn ended although its guest had more work. */
   private boolean isCut;
@@ -65,6 +92,9 @@ final class DeviceArbiter {
 
     /** Until when the guest counts as one that wants the GPU, because its turn was cut off. */
     private long wantsUntil;
+
+    /** When the guest wanted the GPU last. */
+    private long lastWanted = -RECENT;
 
     private Member(FairQueue.Guest guest) {
       this.guest = guest;
@@ -88,7 +118,7 @@ final class DeviceArbiter {
     }
     member.leases.add(lease);
     if (!isActive || (member == holder && !isEnding)) {
-      lease.grant();
+      lease.grant(isActive ? queueing : Queueing.ANY);
     }
   }
 
@@ -131,7 +161,7 @@ final class DeviceArbiter {
     isEnding = false;
     for (Member member : members.values()) {
       member.overruns = value;
-      member.leases.forEach(value ? Lease::revoke : Lease::grant);
+      member.leases.forEach(value ? Lease::revoke : lease -> lease.grant(Queueing.ANY));
     }
   }
 
@@ -149,11 +179,15 @@ final class DeviceArbiter {
     }
     boolean wasContended = isContended();
     for (Member member : members.values()) {
-      if (member.overruns || (member == holder && wasContended)) {
+      if (member.overruns || (member == holder && wasContended && hasBegun)) {
         queue.charge(member.guest, passed);
       }
     }
     members.values().forEach(this::look);
+    if (holder != null && !hasBegun && (holder.isBusy() || now - granted > START)) {
+      hasBegun = true;
+      turnEnd = now + FairQueue.TURN;
+    }
     if (holder != null && !isEnding && isContended()) {
       hold(wasContended);
     }
@@ -166,17 +200,46 @@ final class DeviceArbiter {
     if (holder == null) {
       begin();
     }
-    return isContended() || members.values().stream().anyMatch(m -> m.overruns) ? SAMPLE : NEVER;
+    bound();
+    if (isEnding || (holder != null && !hasBegun) || queueing == Queueing.LEAST) {
+      return QUICK_SAMPLE;
+    }
+    if (isContended() || members.values().stream().anyMatch(m -> m.overruns)) {
+      return SAMPLE;
+    }
+    return queueing == Queueing.ANY ? NEVER : RECENT;
+  }
+
+  /** Tells the sessions of the turn how much they may queue. */
+  private void bound() {
+    if (holder != null && !isEnding && queueing != queueing(holder)) {
+      queueing = queueing(holder);
+      holder.leases.forEach(lease -> lease.grant(queueing));
+    }
+  }
+
+  /** Returns how much a guest may queue, considering the guests that may want the GPU soon. */
+  private Queueing queueing(Member member) {
+    Queueing most = Queueing.ANY;
+    for (Member other : members.values()) {
+      if (other != member && now - other.lastWanted < RECENT) {
+        if (queue.interrupts(other.guest, member.guest)) {
+          return Queueing.LEAST;
+        }
+        most = Queueing.LITTLE;
+      }
+    }
+    return most;
   }
 
   private void look(Member member) {
     boolean asks = member.asks();
-    boolean arrives = asks && !member.isWaiting;
     member.isWaiting = asks;
     member.overruns &= member.isBusy();
     queue.wants(
         member.guest, asks || member == holder || member.overruns || now < member.wantsUntil);
-    if (arrives && holder != null && queue.interrupts(member.guest, holder.guest)) {
+    member.lastWanted = member.guest.wants() ? now : member.lastWanted;
+    if (asks && holder != null && queue.interrupts(member.guest, holder.guest)) {
       end();
     }
   }
@@ -187,7 +250,8 @@ final class DeviceArbiter {
 
   /** Decides whether the current turn goes on. */
   private void hold(boolean wasContended) {
-    boolean isBusy = holder.isBusy();
+    // A session that waits has not noticed yet that it has the lease.
+    boolean isBusy = holder.isBusy() || holder.isWaiting;
     if (!wasContended) {
       turnEnd = now; // the guest was alone until now
       lastWork = now - IDLE;
@@ -214,6 +278,10 @@ final class DeviceArbiter {
       isCut = false;
       drainEnd = now + DRAIN;
       holder.leases.forEach(Lease::revoke);
+      Member next = next(false);
+      if (next != null && next != holder) {
+        next.leases.forEach(Lease::announce);
+      }
     }
   }
 
@@ -226,10 +294,13 @@ final class DeviceArbiter {
     }
     holder = next;
     holder.overruns = false;
-    turnEnd = now + FairQueue.TURN;
+    hasBegun = false;
+    granted = now;
+    turnEnd = Long.MAX_VALUE;
     lastWork = now;
     queue.begin(next.guest);
-    holder.leases.forEach(Lease::grant);
+    queueing = queueing(next);
+    holder.leases.forEach(lease -> lease.grant(queueing));
   }
 
   /** Returns who is next among the guests that wait, null if none does. */

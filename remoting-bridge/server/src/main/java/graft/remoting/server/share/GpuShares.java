@@ -12,6 +12,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.concurrent.locks.LockSupport;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -21,7 +22,11 @@ import org.slf4j.LoggerFactory;
  */
 public final class GpuShares implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(GpuShares.class);
-  private static final long NANOS_PER_MILLI = 1_000_000;
+
+  /** Whether this machine has processors to spare for polling. */
+  private static final boolean POLLS = Runtime.getRuntime().availableProcessors() >= 4;
+
+  private static final long SHORTEST_SLEEP = 50_000;
 
   private final Thread thread = new Thread(null, this::run, "graft-shares", 256 * 1024);
 
@@ -31,9 +36,6 @@ public final class GpuShares implements AutoCloseable {
   @GuardedBy("this")
   private Map<String, Share> shares = Map.of();
 
-  @GuardedBy("this")
-  private boolean isAsked;
-
   /** Starts the thread that gives the leases. */
   public static GpuShares start(Map<String, Grant> grants) {
     GpuShares made = new GpuShares();
@@ -41,11 +43,6 @@ public final class GpuShares implements AutoCloseable {
     made.thread.setDaemon(true);
     made.thread.start();
     return made;
-  }
-
-  /** Returns whether the time of a device's work is measured, so that shares can hold. */
-  public static boolean measures(DeviceSpec device) {
-    return device.isTimed();
   }
 
   /** The lease of one session. */
@@ -77,8 +74,13 @@ public final class GpuShares implements AutoCloseable {
     }
 
     @Override
-    public void grant() {
-      page.set(true);
+    public void grant(LeasePage.Queueing queueing) {
+      page.grant(queueing);
+      announce();
+    }
+
+    @Override
+    public void announce() {
       ControlSocket worker = control;
       if (worker != null) {
         try {
@@ -92,7 +94,7 @@ public final class GpuShares implements AutoCloseable {
 
     @Override
     public void revoke() {
-      page.set(false);
+      page.revoke();
     }
 
     @Override
@@ -124,7 +126,7 @@ public final class GpuShares implements AutoCloseable {
   public SessionLease open(String guest, DeviceSpec device) throws IOException {
     SessionLease lease = new SessionLease(guest, device, LeasePage.create());
     synchronized (this) {
-      DeviceArbiter arbiter = arbiters.computeIfAbsent(key(device), this::arbiter);
+      DeviceArbiter arbiter = arbiters.computeIfAbsent(key(device), key -> arbiter());
       arbiter.add(guest, shares.getOrDefault(guest, Share.DEFAULT), lease);
     }
     return lease;
@@ -132,20 +134,14 @@ public final class GpuShares implements AutoCloseable {
 
   /** Returns what the arbiter of a device is found by. All software devices are one CPU. */
   private static String key(DeviceSpec device) {
-    return measures(device) ? device.kind() : device.toString();
+    return device.kind().equals(DeviceSpec.SOFTWARE) ? device.kind() : device.toString();
   }
 
   @GuardedBy("this")
-  private DeviceArbiter arbiter(String key) {
+  private DeviceArbiter arbiter() {
     DeviceArbiter arbiter = new DeviceArbiter();
-    arbiter.activate(hasTurns(key));
+    arbiter.activate(!shares.isEmpty());
     return arbiter;
-  }
-
-  /** Returns whether the guests of a device take turns. */
-  @GuardedBy("this")
-  private boolean hasTurns(String key) {
-    return !shares.isEmpty() && key.equals(DeviceSpec.SOFTWARE);
   }
 
   private synchronized void end(SessionLease lease) {
@@ -169,40 +165,36 @@ public final class GpuShares implements AutoCloseable {
     arbiters.forEach(
         (key, arbiter) -> {
           arbiter.change(shares);
-          arbiter.activate(hasTurns(key));
+          arbiter.activate(!shares.isEmpty());
         });
     wake();
   }
 
-  private synchronized void wake() {
-    isAsked = true;
-    notifyAll();
+  private void wake() {
+    LockSupport.unpark(thread);
   }
 
   private void run() {
-    try {
-      while (true) {
-        turn();
+    while (!Thread.interrupted()) {
+      long pause = tick();
+      if (pause == DeviceArbiter.NEVER) {
+        LockSupport.park(this);
+      } else if (pause < DeviceArbiter.SAMPLE && POLLS) {
+        Thread.onSpinWait(); // a sleep takes longer than the pause
+      } else {
+        LockSupport.parkNanos(this, Math.max(pause, SHORTEST_SLEEP));
       }
-    } catch (InterruptedException e) {
-      LOG.debug("the server stops, and gives no more leases");
     }
+    LOG.debug("the server stops, and gives no more leases");
   }
 
-  private synchronized void turn() throws InterruptedException {
-    isAsked = false;
+  /** Looks at all sessions. Returns after how many nanoseconds to look again. */
+  private synchronized long tick() {
     long pause = DeviceArbiter.NEVER;
     for (DeviceArbiter arbiter : arbiters.values()) {
       pause = Math.min(pause, arbiter.tick(System.nanoTime()));
     }
-    while (!isAsked) {
-      if (pause == DeviceArbiter.NEVER) {
-        wait();
-      } else {
-        wait(pause / NANOS_PER_MILLI, (int) (pause % NANOS_PER_MILLI));
-        return;
-      }
-    }
+    return pause;
   }
 
   @Override

@@ -5,6 +5,7 @@ import graft.remoting.server.system.Bytes;
 import graft.remoting.server.system.Libc;
 import java.io.IOException;
 import java.security.SecureRandom;
+import java.util.concurrent.locks.LockSupport;
 
 /**
  * The memory that a guest shares with this host: a file in {@code /dev/shm} that the hypervisor
@@ -17,6 +18,8 @@ final class GuestRegion extends Region {
   static final int MARK = 16;
 
   private static final long PATIENCE_NANOS = 3_000_000;
+  private static final long WAIT_NANOS = 3_000_000_000L;
+  private static final long WAIT_PAUSE_NANOS = 20_000_000;
   private static final long HUGE_PAGE = 2 << 20;
 
   private static final SecureRandom RANDOM = new SecureRandom();
@@ -34,18 +37,31 @@ final class GuestRegion extends Region {
   private GuestRegion(int fd, long address, long bytes) throws UnfitException {
     super(fd, address, bytes);
     this.chunks = new SharedChunks(fd, bytes);
-    this.rings = take(CONTROL);
+    this.rings = takeRings();
     if (rings == 0) {
       throw new UnfitException(
-          "the guest's "
-              + bytes
-              + " bytes of shared memory have no room for another session, or its address is taken");
+          "the %d MiB that the guest shares have no room for another session, or no address"
+              .formatted(bytes >> 20));
     }
     Memory.fill(rings, RingTransport.POSITIONS, (byte) 0);
     byte[] random = new byte[MARK];
     RANDOM.nextBytes(random);
     Memory.write(rings, random, 0, MARK);
     mark = Bytes.of(random);
+  }
+
+  /**
+   * Allocates the part for the rings. The session of a program that has just ended keeps its part
+   * until its worker has released the device, so that this waits for a while.
+   */
+  private long takeRings() {
+    long deadline = System.nanoTime() + WAIT_NANOS;
+    long address = take(CONTROL);
+    while (address == 0 && System.nanoTime() < deadline) {
+      LockSupport.parkNanos(WAIT_PAUSE_NANOS);
+      address = take(CONTROL);
+    }
+    return address;
   }
 
   /** The session cannot have shared memory, and may go on without. */

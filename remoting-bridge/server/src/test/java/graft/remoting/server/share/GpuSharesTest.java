@@ -211,7 +211,7 @@ class GpuSharesTest {
     try (LeasePage page = LeasePage.create()) {
       assertThat(Libc.ftruncate(page.fd(), 0)).isEqualTo(-1);
       assertThat(Libc.ftruncate(page.fd(), 2 * PAGE)).isEqualTo(-1);
-      page.set(true);
+      page.grant(LeasePage.Queueing.ANY);
     }
   }
 

@@ -1,6 +1,7 @@
 package graft.remoting.server.share;
 
 import graft.common.grants.Share;
+import graft.remoting.server.exchange.LeasePage;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -87,7 +88,7 @@ final class SimulatedGpu {
     }
 
     @Override
-    public void grant() {
+    public void grant(LeasePage.Queueing queueing) {
       mayRun = true;
       at(
           MESSAGE,
@@ -97,6 +98,9 @@ final class SimulatedGpu {
             }
           });
     }
+
+    @Override
+    public void announce() {}
 
     @Override
     public void revoke() {
@@ -134,7 +138,11 @@ final class SimulatedGpu {
 
   private void tick() {
     long pause = arbiter.tick(now);
-    nextTick = pause == DeviceArbiter.NEVER ? DeviceArbiter.NEVER : now + pause;
+    // More often would only make the simulation slower: sessions that ask send a message.
+    nextTick =
+        pause == DeviceArbiter.NEVER
+            ? DeviceArbiter.NEVER
+            : now + Math.max(pause, 25 * MICRO);
   }
 
   /** Adds a session that is never without work. */

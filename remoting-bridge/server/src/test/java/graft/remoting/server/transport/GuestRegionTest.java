@@ -17,6 +17,9 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
 import java.util.TreeMap;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -85,6 +88,25 @@ class GuestRegionTest {
     // When a process ends, its descriptors are closed.
     leave(one);
     leave(open(file, OTHER));
+  }
+
+  @Test
+  void aSessionWaitsForTheRoomOfOneThatEnds() throws Exception {
+    Path file = file(16 * MIB);
+    GuestRegion one = open(file, BASE);
+    CompletableFuture<GuestRegion> two =
+        CompletableFuture.supplyAsync(
+            () -> {
+              try {
+                return open(file, OTHER);
+              } catch (IOException | GuestRegion.UnfitException e) {
+                throw new CompletionException(e);
+              }
+            });
+    TimeUnit.MILLISECONDS.sleep(100);
+    assertThat(two).isNotDone();
+    leave(one);
+    leave(two.get(10, TimeUnit.SECONDS));
   }
 
   @Test

@@ -1,6 +1,5 @@
 package graft.remoting.software.object;
 
-import graft.remoting.device.WorkGate;
 import graft.remoting.software.exec.DeviceFault;
 import graft.remoting.software.module.LoadedModule;
 import java.util.ArrayList;
@@ -178,24 +177,6 @@ public final class Context {
     } else {
       submit(stream, body, List.of()).await();
     }
-  }
-
-  /** Returns work that asks the device's gate, if it is of a type that occupies the device. */
-  Runnable gated(GraphNode.Type type, Runnable body) {
-    if (type != GraphNode.Type.KERNEL
-        && type != GraphNode.Type.MEMCPY
-        && type != GraphNode.Type.MEMSET) {
-      return body;
-    }
-    WorkGate gate = gpu.gate();
-    return () -> {
-      gate.begin();
-      try {
-        body.run();
-      } finally {
-        gate.end();
-      }
-    };
   }
 
   private void runGuarded(Runnable body) {

@@ -1,6 +1,5 @@
 package graft.remoting.software.object;
 
-import graft.remoting.device.WorkGate;
 import graft.remoting.software.exec.GridRunner;
 import graft.remoting.software.exec.KernelOutput;
 import graft.remoting.software.exec.TextureTable;
@@ -14,7 +13,6 @@ public final class Gpu implements AutoCloseable {
   private final int computeMinor;
   private final int threads;
   private final KernelOutput output;
-  private final WorkGate gate;
   private final TextureTable textures = new TextureTable();
   private DeviceMemory memory;
   private GridRunner runner;
@@ -26,7 +24,6 @@ public final class Gpu implements AutoCloseable {
    * Creates a device. Its memory is reserved when it is first needed.
    *
    * @param threads the largest number of cores that a kernel uses
-   * @param gate is asked before each piece of work
    */
   public Gpu(
       int ordinal,
@@ -34,20 +31,13 @@ public final class Gpu implements AutoCloseable {
       int computeMajor,
       int computeMinor,
       int threads,
-      KernelOutput output,
-      WorkGate gate) {
+      KernelOutput output) {
     this.ordinal = ordinal;
     this.memoryBytes = memoryBytes;
     this.computeMajor = computeMajor;
     this.computeMinor = computeMinor;
     this.threads = threads;
     this.output = output;
-    this.gate = gate;
-  }
-
-  /** Returns what is asked before each piece of work. */
-  WorkGate gate() {
-    return gate;
   }
 
   public int ordinal() {

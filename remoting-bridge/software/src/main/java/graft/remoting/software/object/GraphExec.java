@@ -96,7 +96,7 @@ public final class GraphExec {
         List<Task> inner = launchNodes(node.child(), context, dependencies, all);
         made = inner.isEmpty() ? dependencies : inner;
       } else {
-        made = List.of(context.detached(context.gated(node.type(), node.body()), dependencies));
+        made = List.of(context.detached(node.body(), dependencies));
       }
       tasks.put(node, made);
       own.addAll(made);

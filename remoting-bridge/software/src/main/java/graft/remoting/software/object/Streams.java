@@ -36,7 +36,7 @@ public final class Streams {
   public Task submit(Stream stream, GraphNode.Type type, Runnable body) {
     Capture capture = stream.capture();
     if (capture == null) {
-      return stream.context().submit(stream, stream.context().gated(type, body), List.of());
+      return stream.context().submit(stream, body, List.of());
     }
     if (capture.isInvalid()) {
       throw new CudaException(CudaResult.STREAM_CAPTURE_INVALIDATED, "the capture is invalid");
@@ -61,7 +61,7 @@ public final class Streams {
       submit(stream, type, body);
       return;
     }
-    stream.context().runInOrder(stream, stream.context().gated(type, body));
+    stream.context().runInOrder(stream, body);
     Contexts.checkError(stream.context());
   }
 }

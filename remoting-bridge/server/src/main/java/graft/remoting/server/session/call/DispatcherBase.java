@@ -26,6 +26,7 @@ abstract class DispatcherBase {
   private final long scratch = Memory.allocate(SCRATCH);
   private long scratchCursor;
   private Call call;
+  private long stream;
   private long cursor;
   private long end;
 
@@ -49,8 +50,14 @@ abstract class DispatcherBase {
     cursor = current.parameters();
     end = current.end();
     scratchCursor = scratch;
+    stream = 0;
     checks.begin(current);
     return execute(current.function(), current);
+  }
+
+  /** Returns the stream that the last call named; 0, the legacy stream, if it named none. */
+  public final long stream() {
+    return stream;
   }
 
   /** Returns the next 8 bytes of the request. */
@@ -139,6 +146,7 @@ abstract class DispatcherBase {
       call.fail(CudaResult.INVALID_HANDLE);
     } else if (kind == HandleKind.STREAM) {
       handles.usedStreams().add(handle);
+      stream = handle;
     }
     return handle;
   }

@@ -1,5 +1,7 @@
 package graft.remoting.server.session.call;
 
+import java.util.function.LongConsumer;
+
 /**
  * The streams that a client has named since they were last known to be idle, so that a wait for a
  * context need query only these. A few streams are kept; beyond those the set only says that there
@@ -13,12 +15,26 @@ public final class UsedStreams {
   private boolean tooMany;
   private boolean removed;
   private long last = -1;
+  private LongConsumer named = stream -> {};
+  private LongConsumer destroyed = stream -> {};
+
+  /**
+   * Sets what is told of streams.
+   *
+   * @param whenNamed told of a stream that is not the one which was named last, before it is used
+   * @param whenDestroyed told of a stream that was destroyed
+   */
+  public void tell(LongConsumer whenNamed, LongConsumer whenDestroyed) {
+    named = whenNamed;
+    destroyed = whenDestroyed;
+  }
 
   /** Adds a stream; 0 is the legacy default stream. */
   public void add(long stream) {
     if (stream == last) {
       return;
     }
+    named.accept(stream);
     last = stream;
     for (int i = 0; i < size; i++) {
       if (streams[i] == stream) {
@@ -37,6 +53,7 @@ public final class UsedStreams {
    * run.
    */
   public void remove(long stream) {
+    destroyed.accept(stream);
     for (int i = 0; i < size; i++) {
       if (streams[i] == stream) {
         streams[i] = streams[--size];

@@ -5,6 +5,7 @@ import graft.remoting.device.CudaResult;
 import graft.remoting.server.connection.Channel;
 import graft.remoting.server.connection.DataConnections;
 import graft.remoting.server.connection.Sender;
+import graft.remoting.server.exchange.GpuLease;
 import graft.remoting.server.session.memory.HostMemory;
 import java.io.IOException;
 import java.util.Map;
@@ -33,6 +34,9 @@ public final class SessionState {
   private static final long POLL_NANOS = 1_000_000_000;
   private static final long POLL_PAUSE_NANOS = 20_000;
 
+  /** The pause while another guest has the device, and many sessions may wait for their turns. */
+  private static final long POLL_PAUSE_OUT_OF_TURN = 200_000;
+
   private final CudaDevice device;
   private final Channel channel;
   private final long spinNanos;
@@ -41,13 +45,16 @@ public final class SessionState {
   private final AsyncReads reads;
   private final Replies replies;
   private final HostFunctions hostFunctions;
+  private final GpuMeter meter;
 
   /** Only the executor changes this map. */
   private final Map<Long, SessionContext> contexts = new ConcurrentHashMap<>();
 
   private SessionContext context;
 
-  public SessionState(CudaDevice device, HostMemory memory, Channel channel, int spinMicros) {
+  public SessionState(
+      CudaDevice device, HostMemory memory, Channel channel, int spinMicros, GpuLease lease) {
+    this.meter = new GpuMeter(device, lease);
     this.device = device;
     this.channel = channel;
     this.spinNanos = TimeUnit.MICROSECONDS.toNanos((long) spinMicros * DEVICE_SPINS);
@@ -57,6 +64,10 @@ public final class SessionState {
     this.replies = new Replies(channel, reads);
     this.hostFunctions = new HostFunctions(device, channel, reads);
     this.context = new SessionContext(device, memory, 0);
+  }
+
+  public GpuMeter meter() {
+    return meter;
   }
 
   public Waiters waiters() {
@@ -94,6 +105,7 @@ public final class SessionState {
     if (handle == context.handle()) {
       return CudaResult.SUCCESS;
     }
+    meter.mark();
     int result = device.cuCtxSetCurrent(handle);
     if (result == CudaResult.SUCCESS) {
       context = contexts.computeIfAbsent(handle, key -> new SessionContext(device, memory, key));
@@ -106,6 +118,7 @@ public final class SessionState {
     SessionContext gone = contexts.get(handle);
     if (gone != null && enter(handle) == CudaResult.SUCCESS) {
       gone.close();
+      meter.forget(gone);
     }
     contexts.remove(handle);
     leave(handle);
@@ -114,6 +127,7 @@ public final class SessionState {
   /** Makes no context current to the executor if the given one is. */
   public void leave(long handle) {
     if (handle == context.handle()) {
+      meter.mark();
       device.cuCtxSetCurrent(0);
       context = new SessionContext(device, memory, 0);
     }
@@ -153,10 +167,10 @@ public final class SessionState {
     while (spinNanos > 0 && result == CudaResult.NOT_READY) {
       result = device.cuEventQuery(event);
       long waited = System.nanoTime() - start;
-      if (waited < POLL_BUSILY_NANOS) {
+      if (waited < POLL_BUSILY_NANOS && !meter.isOutOfTurn()) {
         Thread.onSpinWait();
       } else if (waited < POLL_NANOS) {
-        LockSupport.parkNanos(POLL_PAUSE_NANOS);
+        LockSupport.parkNanos(meter.isOutOfTurn() ? POLL_PAUSE_OUT_OF_TURN : POLL_PAUSE_NANOS);
       } else {
         break;
       }

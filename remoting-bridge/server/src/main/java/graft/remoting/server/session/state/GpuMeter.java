@@ -1,0 +1,432 @@
+package graft.remoting.server.session.state;
+
+import com.google.errorprone.annotations.concurrent.GuardedBy;
+import graft.remoting.device.CudaDevice;
+import graft.remoting.device.CudaResult;
+import graft.remoting.device.Memory;
+import graft.remoting.server.exchange.GpuLease;
+import graft.remoting.server.session.call.RefusedCallException;
+import graft.remoting.server.system.Scratch;
+import java.util.ArrayList;
+import java.util.Iterator;
+import java.util.List;
+import java.util.concurrent.locks.LockSupport;
+
+/**
+ * Queues a session's work on its device only while the session has its turn, and finds out for how
+ * long the device has work of the session.
+ *
+ * <p>A driver begins queued work by itself, so that a turn is kept by not queueing: the executor
+ * asks before each call that queues work. What it has queued is known to be finished when the
+ * session waits for it, or by a marker, an event behind the work. Markers are recorded when the
+ * executor has nothing more to do, when the turn is over, and, while other guests want the device,
+ * after a few calls. A session that is alone therefore pays only for two readings of the clock. The
+ * time is measured from the first call that queues work until the worker notices that all work has
+ * finished, which a thread looks at every {@link #PAUSE} nanoseconds.
+ *
+ * <p>An event in the legacy stream would make the streams of the context wait for each other, so
+ * that one is recorded there only immediately behind the session's own work in it. No marker is
+ * recorded in a stream that is being captured, because the marker would become part of the graph.
+ *
+ * <p>The executor calls all methods; the events are also queried by a thread of this object.
+ */
+public final class GpuMeter {
+  /** How often markers are looked at. */
+  private static final long PAUSE = 150_000;
+
+  /** How often they are looked at while other guests want the device. */
+  private static final long SHORT_PAUSE = 20_000;
+
+  /** For how long the thread polls without a pause when the turn is over. */
+  private static final long DRAIN_POLL = 300_000;
+
+  /** After how many calls that queue no work a marker is recorded. */
+  private static final int QUIET = 32;
+
+  /** How long the work before a marker should take while other guests want the device. */
+  private static final long BATCH_NANOS = 40_000;
+
+  /** The largest number of calls before a marker while other guests want the device. */
+  private static final int MOST_CALLS = 256;
+
+  /** The number of streams that are told apart; more are marked at once. */
+  private static final int MOST_STREAMS = 8;
+
+  /** For how long the executor polls for the end of its work when the turn is over. */
+  private static final long DRAIN_NANOS =
+      Runtime.getRuntime().availableProcessors() < 4 ? 0 : 2_000_000;
+
+  /**
+   * How long the executor waits for markers at most before it queues more: the work may wait for
+   * what the program queues next.
+   */
+  private static final long LONGEST_WAIT = 10_000_000;
+
+  /** The number of markers from which on a stream's marker is moved instead of added to. */
+  private static final int MOST_MARKERS = 64;
+
+  private static final int CAPTURES_NOT = 0;
+  private static final long LEGACY = 0;
+
+  private final CudaDevice device;
+  private final GpuLease lease;
+
+  /** The pieces of work of the lease that have begun; more than one after an overrun. */
+  @GuardedBy("this")
+  private int pieces;
+
+  /** Whether the executor may queue, or has queued work behind which there is no marker. */
+  @GuardedBy("this")
+  private boolean isOpen;
+
+  @GuardedBy("this")
+  private final List<Marker> markers = new ArrayList<>();
+
+  @GuardedBy("this")
+  private boolean isTracked;
+
+  @GuardedBy("this")
+  private long lastFinished;
+
+  /** How many calls are queued before a marker. */
+  @GuardedBy("this")
+  private int batch = 1;
+
+  /** Whether a single call takes longer than a batch should. */
+  @GuardedBy("this")
+  private boolean isLong;
+
+  // Of the executor alone, which takes no lock while it has its turn and nobody else wants it.
+  private SessionContext context;
+
+  /** What the executor has set {@link #isOpen} to. */
+  private boolean open;
+
+  /** The streams with work behind which there is no marker. */
+  private final long[] unmarked = new long[MOST_STREAMS];
+
+  private int streams;
+  private int calls;
+
+  /** The calls that queued nothing since the last one that did. */
+  private int others;
+
+  /** When all work was last known to have finished. */
+  private long finishedAt;
+
+  /** An event behind work of a stream. */
+  private static final class Marker {
+    private final SessionContext context;
+    private final long event;
+    private final long began;
+    private long stream;
+
+    private Marker(SessionContext context, long stream, long event, long began) {
+      this.context = context;
+      this.stream = stream;
+      this.event = event;
+      this.began = began;
+    }
+  }
+
+  GpuMeter(CudaDevice device, GpuLease lease) {
+    this.device = device;
+    this.lease = lease;
+  }
+
+  /** Waits until the session may queue work, which the executor then does in this context. */
+  public void beginCall(SessionContext current) {
+    context = current; // what was queued in the last one has markers: SessionState.enter
+    if (open && lease.isUnbounded()) {
+      return;
+    }
+    if (lease.isBounded()) {
+      keepShort();
+    }
+    if (!lease.isHeld()) {
+      mark();
+      drain();
+    } else if (open || reopens()) {
+      return;
+    }
+    lease.begin();
+    synchronized (this) {
+      pieces++;
+      isOpen = true;
+      open = true;
+    }
+  }
+
+  /** Goes on with a piece of work that has not finished. Returns false if there is none. */
+  private synchronized boolean reopens() {
+    isOpen = pieces > 0;
+    open = isOpen;
+    return open;
+  }
+
+  /** Returns whether another guest has its turn. Any thread may call this. */
+  public boolean isOutOfTurn() {
+    return !lease.isHeld();
+  }
+
+  /** Notes that the call has queued its work in a stream. */
+  public void endCall(long stream) {
+    calls++;
+    others = 0;
+    if (streams > 0 && unmarked[streams - 1] == stream) {
+      return;
+    }
+    for (int i = 0; i < streams; i++) {
+      if (unmarked[i] == stream) {
+        return;
+      }
+    }
+    unmarked[streams++] = stream;
+    if (streams == MOST_STREAMS) {
+      mark();
+    }
+  }
+
+  /** Notes that the program names a stream, before anything is queued in it. */
+  public void names(long stream) {
+    if (stream != LEGACY && streams > 0 && unmarked[streams - 1] == LEGACY) {
+      mark();
+    }
+  }
+
+  /** Records markers behind work that was queued a while ago; for calls that queue none. */
+  public void otherCall() {
+    if (calls > 0 && ++others == QUIET) {
+      mark();
+    }
+  }
+
+  /** Records markers behind all work that has none, and ends what has finished. */
+  public void mark() {
+    if (!open) {
+      return;
+    }
+    long end = calls > 0 ? System.nanoTime() : finishedAt;
+    synchronized (this) {
+      for (int i = 0; i < streams; i++) {
+        mark(unmarked[i]);
+      }
+      isOpen = false;
+      settle(end);
+      if (!markers.isEmpty()) {
+        track();
+      }
+    }
+    open = false;
+    streams = 0;
+    calls = 0;
+  }
+
+  @GuardedBy("this")
+  private void mark(long stream) {
+    if (captures(stream)) {
+      return;
+    }
+    boolean moves = !lease.isBounded() || markers.size() >= MOST_MARKERS;
+    for (Marker marker : markers) {
+      if (moves && marker.stream == stream && marker.context == context) {
+        device.cuEventRecord(marker.event, stream);
+        return;
+      }
+    }
+    try {
+      long event = context.events().record(stream);
+      markers.add(new Marker(context, stream, event, System.nanoTime()));
+    } catch (RefusedCallException e) {
+      // The context has failed, so that nothing runs, or the stream is of another context.
+      device.cuStreamSynchronize(stream);
+    }
+  }
+
+  private boolean captures(long stream) {
+    try (Scratch status = new Scratch(4)) {
+      return device.cuStreamIsCapturing(stream, status.address()) != CudaResult.SUCCESS
+          || Memory.getInt(status.address()) != CAPTURES_NOT;
+    }
+  }
+
+  /**
+   * Keeps what is queued short, so that the device is free soon when the turn is over: waits until
+   * few markers are ahead.
+   */
+  private void keepShort() {
+    if (calls >= batch()) {
+      mark();
+    }
+    long limit = 0;
+    while (!isShort() && lease.isHeld()) {
+      long now = System.nanoTime();
+      if (limit == 0) {
+        limit = now + LONGEST_WAIT;
+      } else if (now >= limit) {
+        return;
+      }
+      Thread.onSpinWait();
+    }
+  }
+
+  private synchronized int batch() {
+    return batch;
+  }
+
+  /**
+   * Returns whether more may be queued. Short work is queued ahead, so that the device does not
+   * wait for the executor; long work only if no guest comes that does not wait.
+   */
+  private synchronized boolean isShort() {
+    look();
+    int ahead = (lease.isShort() ? 0 : 1) + (isLong ? 0 : 1);
+    return markers.size() <= ahead;
+  }
+
+  /** Polls for a moment for the end of all work. */
+  private void drain() {
+    long limit = System.nanoTime() + DRAIN_NANOS;
+    while (isBusy() && System.nanoTime() < limit) {
+      Thread.onSpinWait();
+    }
+  }
+
+  private synchronized boolean isBusy() {
+    look();
+    return pieces > 0;
+  }
+
+  /** Notes that all work in a stream of the current context has finished. */
+  public void finished(SessionContext current, long stream) {
+    if (current == context && streams == 1 && unmarked[0] == stream) {
+      finishedAll(current);
+    }
+  }
+
+  /** Notes that all work in the current context has finished. */
+  public void finishedAll(SessionContext current) {
+    if (current == context && open) {
+      streams = 0;
+      calls = 0;
+      finishedAt = System.nanoTime();
+      if (!lease.isUnbounded()) {
+        mark(); // others wait for the device
+      }
+    }
+  }
+
+  /** Forgets a stream that was destroyed, whose work may go on. */
+  public synchronized void forget(long stream) {
+    for (Marker marker : markers) {
+      if (marker.stream == stream) {
+        marker.stream = -1;
+      }
+    }
+  }
+
+  /** Forgets the markers of a context that is about to be destroyed, and with it its work. */
+  void forget(SessionContext gone) {
+    if (context == gone) {
+      streams = 0;
+      calls = 0;
+      finishedAt = System.nanoTime();
+      mark();
+      context = null;
+    }
+    synchronized (this) {
+      markers.removeIf(marker -> marker.context == gone);
+      settle(System.nanoTime());
+    }
+  }
+
+  /** Removes markers whose work has finished. */
+  @GuardedBy("this")
+  private void look() {
+    long now = System.nanoTime();
+    long began = lastFinished;
+    int finished = 0;
+    for (Iterator<Marker> each = markers.iterator(); each.hasNext(); ) {
+      Marker marker = each.next();
+      if (device.cuEventQuery(marker.event) != CudaResult.NOT_READY) {
+        each.remove();
+        marker.context.events().give(marker.event);
+        began = finished++ == 0 ? Math.max(marker.began, lastFinished) : began;
+      }
+    }
+    if (finished > 0) {
+      adapt((now - began) / finished);
+      lastFinished = now;
+    }
+    settle(now);
+  }
+
+  /** Chooses how many calls are queued before a marker. */
+  @GuardedBy("this")
+  private void adapt(long took) {
+    isLong = batch == 1 && took > 2 * BATCH_NANOS;
+    if (took < BATCH_NANOS / 2) {
+      batch = Math.min(MOST_CALLS, 2 * batch);
+    } else if (took > 2 * BATCH_NANOS) {
+      batch = Math.max(1, batch / 2);
+    }
+  }
+
+  /** Ends the pieces of work if nothing is left of them. */
+  @GuardedBy("this")
+  private void settle(long end) {
+    if (markers.isEmpty() && !isOpen) {
+      for (; pieces > 0; pieces--) {
+        lease.end(end);
+      }
+    }
+  }
+
+  @GuardedBy("this")
+  private void track() {
+    if (!isTracked) {
+      isTracked = true;
+      Thread thread = new Thread(null, this::run, "graft-meter", 256 << 10);
+      thread.setDaemon(true);
+      thread.start();
+    }
+    notifyAll();
+  }
+
+  private void run() {
+    Waiters.relaxCapture(device);
+    try {
+      while (true) {
+        SessionContext current = await();
+        current.enter(device);
+        long since = System.nanoTime();
+        while (isPending(current)) {
+          if (lease.isHeld()) {
+            LockSupport.parkNanos(lease.isBounded() ? SHORT_PAUSE : PAUSE);
+            since = System.nanoTime();
+          } else if (System.nanoTime() - since < DRAIN_POLL) {
+            Thread.onSpinWait();
+          } else {
+            LockSupport.parkNanos(SHORT_PAUSE);
+          }
+        }
+      }
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+  }
+
+  /** Waits for a marker. Returns its context, which the thread needs to query it. */
+  private synchronized SessionContext await() throws InterruptedException {
+    while (markers.isEmpty()) {
+      wait();
+    }
+    return markers.get(0).context;
+  }
+
+  /** Looks at the markers. Returns whether the first one is still of that context. */
+  private synchronized boolean isPending(SessionContext current) {
+    look();
+    return !markers.isEmpty() && markers.get(0).context == current;
+  }
+}
