@@ -108,7 +108,7 @@ static struct effect copy(struct thread *t, int stream) {
       use(t, from, 0, b, b + n);
       if (to->host || from->host) wait_for(t, 0);
     }
-  } else if (peers) {
+  } else if (peers && !t->capturing) { /* natively CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED */
     CHECK(cuMemcpyPeerAsync(target, context_of(to), source, context_of(from), n, s));
   } else if (to_type != HOST && from_type == HOST && below(t, 2)) {
     CHECK_CAPTURED(cuMemcpyHtoDAsync_v2(target, (void *)(uintptr_t)source, n, s), pageable);
