@@ -234,6 +234,12 @@ final class RandomRecords {
   public static void main(String[] arguments) throws IOException {
     long seed = Long.parseLong(arguments[0]);
     long wanted = Long.parseLong(arguments[1]);
+    Thread.setDefaultUncaughtExceptionHandler(
+        (thread, e) -> {
+          System.out.printf("seed %d: %s in the thread %s%n", seed, e, thread.getName());
+          e.printStackTrace();
+          Runtime.getRuntime().halt(1);
+        });
     long began = System.nanoTime();
     long grown = 0;
     try (GuardedRecord memory = new GuardedRecord(MOST)) {
