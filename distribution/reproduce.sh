@@ -27,7 +27,7 @@ compare() {
 
 (cd "$root" && find . \( -name target -o -name .git -o -path ./examples/built \) -prune -o -type f -print0) |
   tar -C "$root" --null --files-from=- -cf - | tar -C "$work" -xf -
-mvn -o -q -B -f "$work/pom.xml" package -Dmaven.test.skip=true -pl "$modules" -am >&2
+mvn -o -q -B -f "$work/pom.xml" package -Dmaven.test.skip=true -DskipTests -pl "$modules" -am >&2
 for part in remoting-bridge/client/target/lib/libcuda.so.1 remoting-bridge/client/target/lib/libnvidia-ml.so.1 \
   remoting-bridge/client/target/bench/channel remoting-bridge/client/target/bench/wire hypervisors/kvm/usernet/target/graft-usernet \
   provisioner/guests/oci-hook/target/graft-oci-hook; do
@@ -48,6 +48,7 @@ for program in channel wire; do
   compare "$work/remoting-bridge/client/target/bench/$program" "$home/lib/client/bench/$program"
 done
 compare "$work/remoting-bridge/jail/target/graft-jail" "$home/lib/graft-jail"
+compare "$work/remoting-bridge/jail/target/graft-starter" "$home/lib/graft-starter"
 compare "$work/hypervisors/kvm/usernet/target/graft-usernet" "$home/lib/graft-usernet"
 compare "$work/provisioner/guests/oci-hook/target/graft-oci-hook" "$home/lib/client/graft-oci-hook"
 compare "$work/comparison/target/graft-workload" "$home/lib/compare/graft-workload"

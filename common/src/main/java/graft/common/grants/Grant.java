@@ -9,6 +9,7 @@ import java.util.Locale;
 import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.OptionalLong;
+import java.util.function.Consumer;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 
@@ -61,15 +62,39 @@ public record Grant(
 
   private static final Pattern NUMBER = Pattern.compile("\\d{1,18}");
 
+  /** What may be the name of a setting; a token is longer. */
+  private static final Pattern KEY = Pattern.compile("[a-z][a-z-]{0,31}");
+
+  private static final String POSSIBLE =
+      "after the token may come memory=BYTES, guest-memory=BYTES, max-sessions=NUMBER,"
+          + " device=INDEX, cid=NUMBER, region=/FILE, domain=NAME, sessions=own,"
+          + " encryption=optional, class=guaranteed|burstable|best-effort, compute=PERCENT and"
+          + " priority=normal|high only";
+
   /**
    * Parses a line of the tokens file.
    *
    * @throws IllegalArgumentException if the line is invalid; the message never shows a token
    */
   static Grant parse(String line) {
+    return parse(
+        line,
+        reason -> {
+          throw new IllegalArgumentException(reason + ": " + POSSIBLE);
+        });
+  }
+
+  /**
+   * Parses a line of the tokens file, and leaves out settings that are unknown or wrong.
+   *
+   * @param wrong is told of each setting that was left out
+   * @throws IllegalArgumentException if the name or the token is invalid; the message never shows a
+   *     token
+   */
+  static Grant parse(String line, Consumer<String> wrong) {
     List<String> fields = List.of(line.split("\\s+"));
     String name = fields.get(0);
-    if (!NAME.matcher(name).matches() || name.getBytes(StandardCharsets.UTF_8).length > MAX_NAME) {
+    if (!isName(name)) {
       throw new IllegalArgumentException(
           "a name has at most " + MAX_NAME + " bytes and none of # =");
     }
@@ -113,11 +138,7 @@ public record Grant(
       } else if (field.equals("encryption=optional")) {
         plaintext = true;
       } else if (!share.take(field)) {
-        throw new IllegalArgumentException(
-            "after the token may come memory=BYTES, guest-memory=BYTES, max-sessions=NUMBER,"
-                + " device=INDEX, cid=NUMBER, region=/FILE, domain=NAME, sessions=own,"
-                + " encryption=optional, class=guaranteed|burstable|best-effort, compute=PERCENT and"
-                + " priority=normal|high only");
+        wrong.accept(reason(field, settings.indexOf(field)));
       }
     }
     return new Grant(
@@ -136,7 +157,30 @@ public record Grant(
         domain,
         endsOthers,
         plaintext,
-        share.share());
+        share(share, wrong));
+  }
+
+  private static Optional<Share> share(Share.Parser parser, Consumer<String> wrong) {
+    try {
+      return parser.share();
+    } catch (IllegalArgumentException e) {
+      wrong.accept(e.getMessage());
+      return Optional.empty();
+    }
+  }
+
+  /** Names a setting, but not its value: a misplaced token may be in it. */
+  private static String reason(String field, int index) {
+    String key = field.substring(0, Math.max(0, field.indexOf('=')));
+    if (!KEY.matcher(key).matches()) {
+      return "setting " + (index + 1) + " after the token is none";
+    }
+    return "the setting " + key + "= is unknown or has a wrong value";
+  }
+
+  /** Returns whether a word may be a guest's name. */
+  static boolean isName(String word) {
+    return NAME.matcher(word).matches() && word.getBytes(StandardCharsets.UTF_8).length <= MAX_NAME;
   }
 
   /** Returns the name in the field that stands in place of a token; empty if it is none. */

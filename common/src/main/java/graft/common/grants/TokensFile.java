@@ -10,12 +10,12 @@ import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermission;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.security.SecureRandom;
+import java.util.ArrayList;
 import java.util.HexFormat;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
-import java.util.function.Consumer;
 
 /**
  * The file of the clients that may have a session, one client per line: {@code NAME TOKEN
@@ -35,29 +35,31 @@ public record TokensFile(Path path) {
       PosixFilePermissions.fromString("rw-------");
 
   /**
-   * Reads the grants, by name.
+   * Reads the grants, by name, for whoever changes the file.
    *
-   * @throws IOException if the file is missing, readable by other users or invalid; the message
-   *     names the line and never shows a token
+   * @throws IOException if the file is missing, readable by other users or invalid in any line; the
+   *     message names the line and never shows a token
    */
   public Map<String, Grant> read() throws IOException {
-    List<String> lines = lines();
-    Map<String, Grant> grants = new LinkedHashMap<>();
-    for (int i = 0; i < lines.size(); i++) {
-      String line = lines.get(i).strip();
-      if (line.isEmpty() || line.startsWith("#")) {
-        continue;
-      }
-      try {
-        Grant grant = Grant.parse(line);
-        if (grants.put(grant.name(), grant) != null) {
-          throw new IllegalArgumentException("the name " + grant.name() + " is there twice");
-        }
-      } catch (IllegalArgumentException e) {
-        throw new IOException(path + ":" + (i + 1) + ": " + e.getMessage(), e);
-      }
+    TokenLines lines = readLines();
+    if (!lines.wrong().isEmpty()) {
+      throw new IOException(describe(lines.wrong().get(0)));
     }
-    return grants;
+    return lines.grants();
+  }
+
+  /**
+   * Reads each line for itself, for a server, whose other guests a wrong line must not harm.
+   *
+   * @throws IOException if the file is missing, readable by other users, or not text
+   */
+  public TokenLines readLines() throws IOException {
+    return TokenLines.of(lines());
+  }
+
+  /** Returns where a wrong line is and what is wrong with it. */
+  public String describe(TokenLines.WrongLine line) {
+    return path + ":" + line.number() + ": " + line.reason();
   }
 
   /** Reads the grants. A file that does not exist contains no grants. */
@@ -100,28 +102,36 @@ public record TokensFile(Path path) {
   public void grant(String name, String token, String settings) throws IOException {
     String line = (name + " " + token + " " + settings).strip();
     Grant.parse(line);
-    edit(lines -> lines.put(name, line));
+    edit(name, Optional.of(line));
   }
 
   /** Deletes a client's line, if the line exists. */
   public void revoke(String name) throws IOException {
-    edit(lines -> lines.remove(name));
+    edit(name, Optional.empty());
   }
 
-  /** Changes the lines of the given names; invalid lines of other names stay as they are. */
-  private void edit(Consumer<Map<String, String>> change) throws IOException {
+  /**
+   * Replaces the lines of a name by one line or none; all others, comments and wrong lines among
+   * them, stay as they are.
+   */
+  private void edit(String name, Optional<String> line) throws IOException {
     synchronized (LOCK) {
-      Map<String, String> lines = new LinkedHashMap<>();
-      for (String line : Files.exists(path) ? Files.readAllLines(path) : List.<String>of()) {
-        if (!line.isBlank() && !line.startsWith("#")) {
-          lines.put(line.strip().split("\\s+", 2)[0], line);
+      List<String> before =
+          Files.exists(path) ? Files.readAllLines(path, StandardCharsets.UTF_8) : List.of();
+      List<String> after = new ArrayList<>();
+      Optional<String> left = line;
+      for (String each : before) {
+        if (TokenLines.isComment(each) || !TokenLines.name(each).equals(name)) {
+          after.add(each);
+        } else if (left.isPresent()) {
+          after.add(left.get());
+          left = Optional.empty();
         }
       }
-      Map<String, String> before = Map.copyOf(lines);
-      change.accept(lines);
-      if (!lines.equals(before)) {
+      left.ifPresent(after::add);
+      if (!after.equals(before)) {
         StringBuilder text = new StringBuilder();
-        lines.values().forEach(line -> text.append(line).append('\n'));
+        after.forEach(each -> text.append(each).append('\n'));
         PrivateFiles.write(path, text.toString().getBytes(StandardCharsets.UTF_8));
       }
     }

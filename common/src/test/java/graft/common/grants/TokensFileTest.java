@@ -195,4 +195,53 @@ class TokensFileTest {
     file.revoke("alice");
     assertThat(file.read()).isEmpty();
   }
+
+  @Test
+  void aServerReadsEachLineForItself() throws Exception {
+    TokensFile file =
+        file(
+            String.join(
+                "\n",
+                "alice " + TOKEN + " colour=red memory=1024 " + TOKEN + " sessions=own",
+                "bob " + TOKEN,
+                "carol 0123",
+                "dave " + TOKEN,
+                "dave " + TOKEN + " memory=1",
+                TOKEN + " memory=1",
+                TOKEN,
+                "erin " + TOKEN + " class=guaranteed"),
+            "rw-------");
+    TokenLines lines = file.readLines();
+    assertThat(lines.grants()).containsOnlyKeys("bob");
+    assertThat(lines.wrong())
+        .extracting(file::describe)
+        .map(text -> text.replaceFirst(".*tokens:", ""))
+        .containsExactly(
+            "1: the setting colour= is unknown or has a wrong value, setting 3 after the token is"
+                + " none",
+            "3: after the name comes a token of 64 hexadecimal digits",
+            "5: the name dave is there twice, first in line 4",
+            "6: a name has at most 63 bytes and none of # =",
+            "7: a name has at most 63 bytes and none of # =",
+            "8: a guaranteed guest needs compute=PERCENT");
+    assertThat(lines.toString()).doesNotContain("456789");
+    assertThat(lines.names("carol")).isTrue();
+    assertThat(lines.names("frank")).isFalse();
+    assertThat(lines.endsOthers("alice", "another token's")).isTrue();
+    assertThat(lines.endsOthers("bob", "another token's")).isFalse();
+    assertThatThrownBy(file::read)
+        .isInstanceOf(IOException.class)
+        .hasMessageContaining("tokens:1:");
+  }
+
+  @Test
+  void whoeverChangesALineLosesNoOther() throws Exception {
+    String others = "# of the lab\n\n  carol 0123 colour=red\nbob " + TOKEN + " later=1\n";
+    TokensFile file = file(others + "alice 1\nalice " + TOKEN + "\n# the end\n", "rw-------");
+    file.grant("alice", TOKEN, "memory=1");
+    assertThat(file.path()).hasContent(others + "alice " + TOKEN + " memory=1\n# the end\n");
+    file.revoke("alice");
+    file.grant("erin", TOKEN, "");
+    assertThat(file.path()).hasContent(others + "# the end\nerin " + TOKEN + "\n");
+  }
 }

@@ -95,8 +95,9 @@ final class DispatcherGenerator {
 
     String method() {
       function.parameters().stream().filter(p -> !p.isBulk()).forEach(this::parameter);
-      return "\n  private int %s(Call call) {\n%s%s%s%s    endOfRequest();\n%s  }\n"
-          .formatted(function.symbol(), reads, lengths, named, results, callAndReturn());
+      String bulk = function.bulk().isPresent() ? function.bulkLength().name() : "0";
+      return "\n  private int %s(Call call) {\n%s%s%s%s    endOfRequest(%s);\n%s  }\n"
+          .formatted(function.symbol(), reads, lengths, named, results, bulk, callAndReturn());
     }
 
     private void parameter(Parameter p) {

@@ -135,6 +135,16 @@ public record Function(
     return parameters.stream().filter(Parameter::isBulk).findFirst();
   }
 
+  /** Returns the parameter behind the bulk data, which is always its length. */
+  Parameter bulkLength() {
+    for (int i = 0; i < parameters.size() - 1; i++) {
+      if (parameters.get(i).isBulk()) {
+        return parameters.get(i + 1);
+      }
+    }
+    throw new IllegalStateException(symbol + ": bulk data without a length after it");
+  }
+
   /** Returns the parameters as C declares them, {@code void} if there are none. */
   String declareC() {
     return parameters.isEmpty()

@@ -184,19 +184,8 @@ final class MarshalGenerator {
   private String bulk() {
     return function
         .bulk()
-        .map(bulk -> "  graft_bulk(&call, %s, %s);\n".formatted(bulk.name(), bulkLength()))
+        .map(bulk -> "  graft_bulk(&call, %s, %s);\n".formatted(bulk.name(), function.bulkLength().name()))
         .orElse("");
-  }
-
-  /** Returns the parameter behind the bulk data, which is always its length. */
-  private String bulkLength() {
-    List<Parameter> ps = function.parameters();
-    for (int i = 0; i < ps.size() - 1; i++) {
-      if (ps.get(i).isBulk()) {
-        return ps.get(i + 1).name();
-      }
-    }
-    throw new IllegalStateException(function.symbol() + ": bulk data without a length after it");
   }
 
   private String exchange() {

@@ -80,7 +80,7 @@ public final class GraftServer implements AutoCloseable {
    * Starts a server and waits until it can serve a session.
    *
    * @throws ServerException if the server cannot start: an address is in use, the tokens file is
-   *     missing, malformed or readable by others, or the device does not open. Everything that the
+   *     missing, no text or readable by others, or the device does not open. Everything that the
    *     server had created is removed before the exception is thrown.
    */
   public static GraftServer start(ServerConfig config) throws ServerException {
@@ -215,16 +215,17 @@ public final class GraftServer implements AutoCloseable {
   }
 
   /**
-   * Returns the grants of the tokens file; none without a file.
+   * Returns the grants of the tokens file; none without a file. The watch of the file reports lines
+   * that are wrong.
    *
-   * @throws ServerException if the file is wrong
+   * @throws ServerException if the file cannot be read
    */
   private static Map<String, Grant> configured(ServerConfig config) throws ServerException {
     if (config.tokens().isEmpty()) {
       return Map.of();
     }
     try {
-      return new TokensFile(config.tokens().get()).read();
+      return new TokensFile(config.tokens().get()).readLines().grants();
     } catch (IOException e) {
       throw new ServerException(e.getMessage(), e);
     }

@@ -124,26 +124,29 @@ final class AttackedServer implements AutoCloseable {
    * @param descriptors of the server's own process
    * @param memory of the server's own process, in bytes that are resident
    * @param files below its folder for temporary files, and files of Graft's in /dev/shm
+   * @param disk the bytes of these files
    */
-  record Use(int processes, int threads, int descriptors, long memory, int files) {
+  record Use(int processes, int threads, int descriptors, long memory, int files, long disk) {
     private boolean isAsBefore(Use before) {
       return processes <= before.processes
           && threads <= before.threads + IDLE_THREADS + FEW
           && descriptors <= before.descriptors + FEW
           && memory <= before.memory + GROWTH
-          && files <= before.files;
+          && files <= before.files
+          && disk <= before.disk + (1 << 20);
     }
 
     @Override
     public String toString() {
       return String.format(
           Locale.ROOT,
-          "%d workers, %d threads, %d descriptors, %d MiB, %d files",
+          "%d workers, %d threads, %d descriptors, %d MiB, %d files of %d KiB",
           processes,
           threads,
           descriptors,
           memory >> 20,
-          files);
+          files,
+          disk >> 10);
     }
   }
 
@@ -155,12 +158,18 @@ final class AttackedServer implements AutoCloseable {
         pages = Long.parseLong(line.replaceAll("\\D", ""));
       }
     }
+    List<Path> files = files();
+    long disk = 0;
+    for (Path file : files) {
+      disk += file.toFile().isFile() ? file.toFile().length() : 0; // it may be gone by now
+    }
     return new Use(
         (int) process.descendants().count(),
         count(proc.resolve("task")),
         count(proc.resolve("fd")),
         pages << 10,
-        files(folder.resolve("tmp")) + files(Path.of("/dev/shm")));
+        files.size(),
+        disk);
   }
 
   private static int count(Path folder) throws IOException {
@@ -170,14 +179,12 @@ final class AttackedServer implements AutoCloseable {
   }
 
   /** Files of other programs come and go in /dev/shm. */
-  private static int files(Path folder) throws IOException {
-    try (Stream<Path> all = Files.walk(folder)) {
-      return (int)
-          all.filter(
-                  file ->
-                      !file.startsWith("/dev/shm")
-                          || file.getFileName().toString().contains("graft"))
-              .count();
+  private List<Path> files() throws IOException {
+    try (Stream<Path> own = Files.walk(folder.resolve("tmp"));
+        Stream<Path> shared = Files.walk(Path.of("/dev/shm"))) {
+      return Stream.concat(
+              own, shared.filter(file -> file.getFileName().toString().contains("graft")))
+          .toList();
     }
   }
 

@@ -59,7 +59,7 @@ public interface Grants {
     };
   }
 
-  /** Reads the grants from the tokens file at each query. */
+  /** Reads the grants from the tokens file at each query. A name whose line is wrong has none. */
   static Grants in(TokensFile tokens) {
     return new Grants() {
       @Override
@@ -74,7 +74,7 @@ public interface Grants {
 
       private Map<String, Grant> read() throws ServerException {
         try {
-          return tokens.read();
+          return tokens.readLines().grants();
         } catch (IOException e) {
           throw new ServerException(e.getMessage(), e);
         }

@@ -1,22 +1,22 @@
 package graft.remoting.server.accept;
 
-import graft.common.grants.Grant;
+import graft.common.grants.TokenLines;
 import graft.common.grants.TokensFile;
-import graft.remoting.server.pool.ServedSession;
 import graft.remoting.server.pool.WorkerPool;
 import graft.remoting.server.share.GpuShares;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.attribute.BasicFileAttributes;
 import java.util.List;
-import java.util.Map;
+import java.util.Objects;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
  * Ends the sessions of a name as soon as the name is removed from the tokens file, and the sessions
- * of a name's earlier tokens as soon as its line says so, and applies the shares of the file. If
- * the file cannot be read, no session ends, and the watch reads the file again later.
+ * of a name's earlier tokens as soon as its line says so, and applies the shares of the file. A
+ * line that is wrong is reported once for each change of the file; it ends no session, since it may
+ * be a slip. If the file cannot be read, no session ends, and the watch reads the file again later.
  */
 public final class RevocationWatch implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(RevocationWatch.class);
@@ -31,6 +31,9 @@ public final class RevocationWatch implements AutoCloseable {
   private final TokensFile tokens;
   private final WorkerPool pool;
   private final GpuShares shares;
+  private List<String> reported = List.of();
+  private List<Object> seen = List.of();
+  private int turns;
   private final Thread thread = new Thread(null, this::run, "graft-revocation", 128 * 1024);
 
   private RevocationWatch(TokensFile tokens, WorkerPool pool, GpuShares shares) {
@@ -39,30 +42,42 @@ public final class RevocationWatch implements AutoCloseable {
     this.pool = pool;
   }
 
-  /** Starts the watch. */
+  /** Starts the watch, and reports what is wrong in the file before it returns. */
   public static RevocationWatch start(TokensFile tokens, WorkerPool pool, GpuShares shares) {
     RevocationWatch watch = new RevocationWatch(tokens, pool, shares);
+    watch.turn();
     watch.thread.setDaemon(true);
     watch.thread.start();
     return watch;
   }
 
   private void run() {
-    List<Object> seen = stamp();
-    int turns = 0;
     try {
       while (true) {
         Thread.sleep(PAUSE_MILLIS);
-        List<Object> now = stamp();
-        turns = now.equals(seen) ? turns - 1 : TURNS_AFTER_CHANGE;
-        if (turns > 0) {
-          endRevoked();
-        }
-        seen = now;
+        turn();
       }
     } catch (InterruptedException e) {
       LOG.debug("stopped watching {}", tokens.path());
     }
+  }
+
+  private void turn() {
+    List<Object> now = stamp();
+    boolean isChanged = !now.equals(seen);
+    seen = now;
+    turns = isChanged ? TURNS_AFTER_CHANGE : turns - 1;
+    if (turns > 0) {
+      report(isChanged, endRevoked());
+    }
+  }
+
+  /** Logs what is wrong in the file, once for each change of the file or of what is wrong. */
+  private void report(boolean isChanged, List<String> wrong) {
+    if (isChanged || !wrong.equals(reported)) {
+      wrong.forEach(LOG::warn);
+    }
+    reported = wrong;
   }
 
   /**
@@ -78,22 +93,24 @@ public final class RevocationWatch implements AutoCloseable {
     }
   }
 
-  private void endRevoked() {
+  /** Applies the file to the sessions, and returns what is wrong in it. */
+  private List<String> endRevoked() {
     try {
-      Map<String, Grant> grants = tokens.read();
-      shares.change(grants);
-      pool.end(session -> !grants.containsKey(session.name()), "its token was revoked");
+      TokenLines lines = tokens.readLines();
+      shares.change(lines.grants());
+      pool.end(session -> !lines.names(session.name()), "its token was revoked");
       pool.end(
-          session -> isReplaced(grants.get(session.name()), session),
+          session -> lines.endsOthers(session.name(), session.token()),
           "its token was replaced, and its sessions were to end");
+      return lines.wrong().stream().map(this::describe).toList();
     } catch (IOException e) {
-      LOG.warn("{}", e.getMessage());
+      return List.of(Objects.requireNonNullElse(e.getMessage(), e.toString()));
     }
   }
 
-  /** Returns whether the session's token was replaced by one that ends the others' sessions. */
-  private static boolean isReplaced(Grant grant, ServedSession session) {
-    return grant != null && grant.endsOthers() && !grant.fingerprint().equals(session.token());
+  private String describe(TokenLines.WrongLine line) {
+    String who = line.name().isEmpty() ? "a guest without a name" : line.name();
+    return tokens.describe(line) + " (" + who + " gets no session by this line)";
   }
 
   @Override

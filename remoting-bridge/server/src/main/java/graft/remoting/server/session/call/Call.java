@@ -40,6 +40,8 @@ public final class Call {
   /**
    * Begins a call with its record. The record is copied, because the channel may overwrite it as
    * soon as the call reads bulk data or looks for the next record.
+   *
+   * @throws ProtocolException if the header's flags contradict each other
    */
   public void begin(long address) {
     Memory.copy(address, record, Memory.getInt(address));
@@ -49,6 +51,10 @@ public final class Call {
     bulkLeft = 0;
     bulkNamed = false;
     replyCursor = reply + Channel.ANSWER_HEADER;
+    if (onDataConnections() && !hasBulk()) {
+      throw new ProtocolException(
+          Dispatcher.name(function) + " announces bulk data on data connections and has none");
+    }
   }
 
   public int function() {
@@ -104,9 +110,9 @@ public final class Call {
    * Sets the length of the bulk data that follows the record. Bulk data that the call does not read
    * is dropped.
    *
-   * @throws ProtocolException if the client announced no bulk data, or the length is impossible
+   * @throws ProtocolException if the header announces other bulk data, or the length is impossible
    */
-  public void bulk(long bytes) {
+  void bulk(long bytes) {
     if (bytes < 0 || (bytes > 0) != hasBulk()) {
       throw new ProtocolException(
           Dispatcher.name(function)
@@ -198,10 +204,6 @@ public final class Call {
     if (hasBulk() && !bulkNamed) {
       throw new ProtocolException(
           "bulk data follows " + Dispatcher.name(function) + ", which takes none");
-    }
-    if (onDataConnections() && !hasBulk()) {
-      throw new ProtocolException(
-          Dispatcher.name(function) + " announces bulk data on data connections and has none");
     }
     if (bulkLeft > 0 && onDataConnections()) {
       receiveBulk(Destination.nowhere());

@@ -195,15 +195,20 @@ abstract class DispatcherBase {
   }
 
   /**
-   * Checks that the request ends here. A call that names an unknown object also ends here, unless
-   * bulk data follows.
+   * Checks that the request ends here, and that the bulk data behind it is what its header
+   * announces. A call that names what it may not name ends here, before anything is done.
+   *
+   * @param bulkBytes the length of the bulk data, 0 for a function without
    */
-  final void endOfRequest() {
+  final void endOfRequest(long bulkBytes) {
     if (cursor != end) {
       throw new ProtocolException(
           "the record of " + name() + " has " + (end - cursor) + " bytes too many");
     }
-    if (call.failure() != CudaResult.SUCCESS && !call.hasBulk()) {
+    if (call.hasBulk() || call.failure() == CudaResult.SUCCESS) {
+      call.bulk(bulkBytes);
+    }
+    if (call.failure() != CudaResult.SUCCESS) {
       throw new RefusedCallException(call.failure());
     }
   }

@@ -72,10 +72,6 @@ public final class CodeCalls implements SessionCalls.Code {
   /** As above, but passes the memory to {@code end}, which frees it and stops counting it. */
   private static int withImage(
       Call call, HostMemory memory, long bytes, ImageUser user, LongConsumer end) {
-    call.bulk(bytes);
-    if (call.failure() != CudaResult.SUCCESS) {
-      return call.failure();
-    }
     if (bytes == 0 || bytes > MAX_IMAGE) {
       return CudaResult.INVALID_IMAGE;
     }

@@ -46,10 +46,6 @@ public final class CopyCalls implements SessionCalls.Copy {
    */
   @Override
   public int graftWrite(Call call, long destination, long bytes, long stream) {
-    call.bulk(bytes);
-    if (call.failure() != CudaResult.SUCCESS) {
-      return call.failure();
-    }
     if (call.onDataConnections()) {
       return writeOnDataConnections(call, destination, bytes, stream);
     }
@@ -125,10 +121,6 @@ public final class CopyCalls implements SessionCalls.Copy {
   @Override
   public int graftCopy3D(
       Call call, long copy, long sourceArray, long targetArray, long bytes, long stream) {
-    call.bulk(bytes);
-    if (call.failure() != CudaResult.SUCCESS) {
-      return call.failure();
-    }
     boolean fromHost = copy != 0 && Memory.getInt(copy + SRC_TYPE) == TYPE_HOST;
     if (copy == 0 || Memory.getInt(copy + DST_TYPE) == TYPE_HOST || fromHost != (bytes > 0)) {
       return CudaResult.INVALID_VALUE;
