@@ -124,7 +124,9 @@ public record Function(
 
   /** Returns whether it queues work for the GPU, which has to wait for the session's turn. */
   boolean works() {
-    return traits.contains(Trait.WORKS) || traits.contains(Trait.LAUNCHES) || traits.contains(Trait.LAUNCHES_GRAPH);
+    return traits.contains(Trait.WORKS)
+        || traits.contains(Trait.LAUNCHES)
+        || traits.contains(Trait.LAUNCHES_GRAPH);
   }
 
   boolean waits() {

@@ -184,7 +184,10 @@ final class MarshalGenerator {
   private String bulk() {
     return function
         .bulk()
-        .map(bulk -> "  graft_bulk(&call, %s, %s);\n".formatted(bulk.name(), function.bulkLength().name()))
+        .map(
+            bulk ->
+                "  graft_bulk(&call, %s, %s);\n"
+                    .formatted(bulk.name(), function.bulkLength().name()))
         .orElse("");
   }
 

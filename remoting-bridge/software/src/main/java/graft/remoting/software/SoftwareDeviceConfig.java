@@ -108,5 +108,4 @@ public record SoftwareDeviceConfig(
         threads,
         new KernelOutput(standard, error));
   }
-
 }

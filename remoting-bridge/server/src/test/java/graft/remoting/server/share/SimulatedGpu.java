@@ -140,9 +140,7 @@ final class SimulatedGpu {
     long pause = arbiter.tick(now);
     // More often would only make the simulation slower: sessions that ask send a message.
     nextTick =
-        pause == DeviceArbiter.NEVER
-            ? DeviceArbiter.NEVER
-            : now + Math.max(pause, 25 * MICRO);
+        pause == DeviceArbiter.NEVER ? DeviceArbiter.NEVER : now + Math.max(pause, 25 * MICRO);
   }
 
   /** Adds a session that is never without work. */
