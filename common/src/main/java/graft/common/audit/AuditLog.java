@@ -13,6 +13,7 @@ import java.time.temporal.ChronoUnit;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.function.Consumer;
 
 /**
@@ -124,7 +125,8 @@ public final class AuditLog implements AutoCloseable {
   private synchronized void report(IOException e) {
     if (!failed) {
       failed = true;
-      trouble.accept("audit events cannot be written to " + where + ": " + e.getMessage());
+      String why = Objects.requireNonNullElse(e.getMessage(), e.toString());
+      trouble.accept("audit events cannot be written to " + where + ": " + why);
     }
   }
 

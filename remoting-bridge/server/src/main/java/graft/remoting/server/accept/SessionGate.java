@@ -189,7 +189,8 @@ public final class SessionGate {
     for (int attempt = 0; attempt < ATTEMPTS; attempt++) {
       ServedSession session = sessions.get();
       try {
-        Worker worker = pool.take(kind, WORKER_LIMIT);
+        boolean isNewcomer = pool.serving(s -> s.name().equals(session.name())).isEmpty();
+        Worker worker = pool.take(kind, isNewcomer, WORKER_LIMIT);
         session.onEnd(atEnd);
         session.onAsk(lease::ask);
         lease.connect(worker.control());

@@ -48,6 +48,10 @@ public final class WorkerPool implements AutoCloseable {
   private final List<Worker> starting = new ArrayList<>();
   private final List<Worker> ready = new ArrayList<>();
   private final Map<WorkerKind, Integer> waiting = new HashMap<>();
+
+  /** Of those that wait, how many have no session yet. */
+  private final Map<WorkerKind, Integer> newcomers = new HashMap<>();
+
   private final WorkerFailures failures;
   private boolean closing;
   private volatile Consumer<String> sessionEnd = guest -> {};
@@ -116,16 +120,19 @@ public final class WorkerPool implements AutoCloseable {
    * Returns a ready worker, which then belongs to the caller. After a failure one worker is started
    * at a time, and not before the pause that {@link WorkerFailures} gives.
    *
+   * @param isNewcomer whether the worker is for a guest that has no session. Such a guest gets the
+   *     next worker, so that one that opens many sessions does not delay it
    * @throws ServerException if no worker becomes ready in time, with the reason
    */
-  public Worker take(WorkerKind kind, Duration limit) throws ServerException {
+  public Worker take(WorkerKind kind, boolean isNewcomer, Duration limit) throws ServerException {
     long deadline = System.nanoTime() + limit.toNanos();
     lock.lock();
     waiting.merge(kind, 1, Integer::sum);
+    newcomers.merge(kind, isNewcomer ? 1 : 0, Integer::sum);
     try {
       long failuresBefore = failures.count(kind);
       while (true) {
-        Worker worker = firstReady(kind);
+        Worker worker = isNewcomer || newcomers.get(kind) == 0 ? firstReady(kind) : null;
         if (worker != null) {
           ready.remove(worker);
           return worker;
@@ -151,6 +158,10 @@ public final class WorkerPool implements AutoCloseable {
       throw interrupted(e);
     } finally {
       waiting.merge(kind, -1, Integer::sum);
+      if (isNewcomer) {
+        newcomers.merge(kind, -1, Integer::sum);
+        changed.signalAll();
+      }
       refill();
       lock.unlock();
     }

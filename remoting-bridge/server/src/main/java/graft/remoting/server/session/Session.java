@@ -180,7 +180,9 @@ public final class Session implements RecordHandler {
     try {
       return dispatcher.execute(call);
     } finally {
-      meter.endCall(dispatcher.stream());
+      long stream = dispatcher.stream();
+      handles.usedStreams().add(stream); // a call that names no stream uses the legacy one
+      meter.endCall(stream);
     }
   }
 

@@ -20,6 +20,9 @@ import java.util.List;
 import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.Test;
@@ -98,24 +101,24 @@ class WorkerFailuresTest {
             new ServerMetrics(),
             new ServerAudit(AuditLog.none()),
             failures)) {
-      assertThatThrownBy(() -> pool.take(PLAIN, Duration.ofMinutes(1)))
+      assertThatThrownBy(() -> pool.take(PLAIN, true, Duration.ofMinutes(1)))
           .isInstanceOf(ServerException.class)
           .hasMessage("cannot start a worker: libcuda.so.1 is not there");
       for (int i = 0; i < 100; i++) {
-        assertThatThrownBy(() -> pool.take(PLAIN, Duration.ofMinutes(1)))
+        assertThatThrownBy(() -> pool.take(PLAIN, true, Duration.ofMinutes(1)))
             .hasMessage(
                 "cannot start a worker: libcuda.so.1 is not there; the server tries again in 1 s");
       }
       assertThat(starter.attempts).isOne();
       pass(Duration.ofSeconds(1));
-      assertThatThrownBy(() -> pool.take(PLAIN, Duration.ofMinutes(1)))
+      assertThatThrownBy(() -> pool.take(PLAIN, true, Duration.ofMinutes(1)))
           .hasMessage("cannot start a worker: libcuda.so.1 is not there");
       assertThat(starter.attempts).isEqualTo(2);
-      assertThatThrownBy(() -> pool.take(PLAIN, Duration.ofMinutes(1)))
+      assertThatThrownBy(() -> pool.take(PLAIN, true, Duration.ofMinutes(1)))
           .hasMessageEndingWith("the server tries again in 2 s");
       // It works again as soon as a worker is ready, whatever the row of failures was.
       failures.succeeded(PLAIN);
-      assertThatThrownBy(() -> pool.take(PLAIN, Duration.ofMinutes(1)));
+      assertThatThrownBy(() -> pool.take(PLAIN, true, Duration.ofMinutes(1)));
       assertThat(starter.attempts).isGreaterThan(2);
     }
   }
@@ -142,6 +145,9 @@ class WorkerFailuresTest {
   private static final class ReadyStarter implements WorkerStarter {
     private final List<ControlSocket> workers = new CopyOnWriteArrayList<>();
 
+    /** Whether workers get ready by {@link #ready} alone. */
+    private volatile boolean isHeld;
+
     @Override
     public Isolation isolation() {
       throw new UnsupportedOperationException();
@@ -150,10 +156,21 @@ class WorkerFailuresTest {
     @Override
     public WorkerProcess start(WorkerKind kind) throws IOException {
       List<NativeSocket> ends = NativeSocket.pair("a worker");
-      ControlSocket worker = new ControlSocket(ends.get(1));
-      worker.send(new ControlMessage.Ready("gpu"));
-      workers.add(worker);
+      workers.add(new ControlSocket(ends.get(1)));
+      if (!isHeld) {
+        ready(workers.size() - 1);
+      }
       return new ReadyWorker(workers.size(), new ControlSocket(ends.get(0)));
+    }
+
+    void ready(int index) throws IOException {
+      workers.get(index).send(new ControlMessage.Ready("gpu"));
+    }
+
+    void awaitStarts(int count) throws InterruptedException {
+      while (workers.size() < count) {
+        TimeUnit.MILLISECONDS.sleep(5);
+      }
     }
 
     void end(int index) {
@@ -212,13 +229,44 @@ class WorkerFailuresTest {
       while (pool.readyWorkers() > 0) {
         TimeUnit.MILLISECONDS.sleep(5);
       }
-      assertThat(pool.take(PLAIN, Duration.ofMinutes(1)).pid()).isEqualTo(2);
+      assertThat(pool.take(PLAIN, true, Duration.ofMinutes(1)).pid()).isEqualTo(2);
       assertThat(starter.workers).as("no spare during the pause").hasSize(2);
       pass(Duration.ofSeconds(1));
       while (pool.readyWorkers() == 0) {
         TimeUnit.MILLISECONDS.sleep(5);
       }
       assertThat(starter.workers).hasSize(3);
+    }
+  }
+
+  @Test
+  void theNextWorkerIsForAGuestThatHasNoSession() throws Exception {
+    ReadyStarter starter = new ReadyStarter();
+    ExecutorService clients = Executors.newCachedThreadPool();
+    try (WorkerPool pool =
+        new WorkerPool(
+            starter,
+            folder.resolve("socket"),
+            new WorkerPool.Spares(PLAIN, 1),
+            new ServerMetrics(),
+            new ServerAudit(AuditLog.none()),
+            failures)) {
+      pool.start();
+      starter.isHeld = true;
+      pool.take(PLAIN, true, Duration.ofMinutes(1));
+      Future<Worker> greedy =
+          clients.submit(() -> pool.take(PLAIN, false, Duration.ofMinutes(1)));
+      starter.awaitStarts(3); // a spare, and one for whoever waits
+      Future<Worker> newcomer =
+          clients.submit(() -> pool.take(PLAIN, true, Duration.ofMinutes(1)));
+      starter.awaitStarts(4);
+      starter.ready(1);
+      assertThat(newcomer.get().pid()).isEqualTo(2);
+      assertThat(greedy).isNotDone();
+      starter.ready(2);
+      assertThat(greedy.get().pid()).isEqualTo(3);
+    } finally {
+      clients.shutdownNow();
     }
   }
 }
