@@ -16,6 +16,10 @@ import picocli.CommandLine.Parameters;
 
 /** The servers that a command asks. */
 final class Servers {
+  /** What to say if there is no server to ask. */
+  static final String NONE =
+      "no server runs here that this user may ask; --socket names that of graft serve --operator";
+
   @Parameters(
       arity = "0..1",
       paramLabel = "DESCRIPTOR|NAME",

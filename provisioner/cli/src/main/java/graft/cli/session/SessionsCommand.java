@@ -38,7 +38,7 @@ public final class SessionsCommand implements Callable<Integer> {
     output.result(Map.of("servers", answers.stream().map(Servers.Answer::toTree).toList()));
     output.say(
         answers.isEmpty()
-            ? "no server runs here that this user may ask"
+            ? Servers.NONE
             : new SessionTable().text(answers).stripTrailing());
     return Servers.allAnswered(answers, output) ? ExitCode.OK : ExitCode.FAILED;
   }

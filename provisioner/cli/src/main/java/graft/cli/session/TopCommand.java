@@ -62,7 +62,7 @@ public final class TopCommand implements Callable<Integer> {
       List<Servers.Answer> answers = servers.ask();
       String now = Instant.now().truncatedTo(ChronoUnit.SECONDS).toString();
       output.clearScreen();
-      output.say(now + "\n" + table.text(answers));
+      output.say(now + "\n" + (answers.isEmpty() ? Servers.NONE : table.text(answers)));
       Map<String, Object> line = new LinkedHashMap<>();
       line.put("at", now);
       line.put("servers", answers.stream().map(Servers.Answer::toTree).toList());
