@@ -180,12 +180,20 @@ public final class GpuShares implements AutoCloseable {
       if (pause == DeviceArbiter.NEVER) {
         LockSupport.park(this);
       } else if (pause < DeviceArbiter.SAMPLE && POLLS) {
-        Thread.onSpinWait(); // a sleep takes longer than the pause
+        poll(pause);
       } else {
         LockSupport.parkNanos(this, Math.max(pause, SHORTEST_SLEEP));
       }
     }
     LOG.debug("the server stops, and gives no more leases");
+  }
+
+  /** Waits as long as no sleep is short enough for. */
+  private static void poll(long nanos) {
+    long limit = System.nanoTime() + nanos;
+    while (System.nanoTime() < limit) {
+      Thread.onSpinWait();
+    }
   }
 
   /** Looks at all sessions. Returns after how many nanoseconds to look again. */

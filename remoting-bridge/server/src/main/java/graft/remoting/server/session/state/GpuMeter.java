@@ -8,7 +8,6 @@ import graft.remoting.server.exchange.GpuLease;
 import graft.remoting.server.session.call.RefusedCallException;
 import graft.remoting.server.system.Scratch;
 import java.util.ArrayList;
-import java.util.Iterator;
 import java.util.List;
 import java.util.concurrent.locks.LockSupport;
 
@@ -346,10 +345,12 @@ public final class GpuMeter {
     long now = System.nanoTime();
     long began = lastFinished;
     int finished = 0;
-    for (Iterator<Marker> each = markers.iterator(); each.hasNext(); ) {
-      Marker marker = each.next();
-      if (device.cuEventQuery(marker.event) != CudaResult.NOT_READY) {
-        each.remove();
+    for (int i = 0; i < markers.size(); ) { // no iterator, since polling would leave much garbage
+      Marker marker = markers.get(i);
+      if (device.cuEventQuery(marker.event) == CudaResult.NOT_READY) {
+        i++;
+      } else {
+        markers.remove(i);
         marker.context.events().give(marker.event);
         began = finished++ == 0 ? Math.max(marker.began, lastFinished) : began;
       }
