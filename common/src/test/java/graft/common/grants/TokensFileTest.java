@@ -219,7 +219,8 @@ class TokensFileTest {
         .containsExactly(
             "1: the setting colour= is unknown or has a wrong value, setting 3 after the token is"
                 + " none",
-            "3: after the name comes a token of 64 hexadecimal digits",
+            "3: after the name comes a token of 64 hexadecimal digits, or certificate=NAME with the"
+                + " DNS name of a certificate, or its common name, without patterns",
             "5: the name dave is there twice, first in line 4",
             "6: a name has at most 63 bytes and none of # =",
             "7: a name has at most 63 bytes and none of # =",

@@ -40,7 +40,9 @@ class PackagesTest {
           // The worker's process.
           Map.entry("session.memory", "exchange system"),
           Map.entry("session.call", "connection protocol session.memory"),
-          Map.entry("session.state", "connection protocol session.call session.memory system"),
+          Map.entry(
+              "session.state",
+              "connection exchange protocol session.call session.memory system"),
           Map.entry(
               "session.copy",
               "connection device session.call session.memory session.state system transport"),

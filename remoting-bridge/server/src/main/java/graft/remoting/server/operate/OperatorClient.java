@@ -1,8 +1,10 @@
 package graft.remoting.server.operate;
 
 import graft.common.json.Json;
+import graft.remoting.server.system.Libc;
 import graft.remoting.server.system.NativeSocket;
 import graft.remoting.server.system.Scratch;
+import graft.remoting.server.system.SystemCallException;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
@@ -51,6 +53,11 @@ public final class OperatorClient {
       byte[] line = (Json.line(request) + "\n").getBytes(StandardCharsets.UTF_8);
       try (Scratch bytes = Scratch.of(line)) {
         server.sendAll(bytes.address(), line.length, deadline);
+      } catch (SystemCallException e) {
+        if (e.errno() != Libc.EPIPE) {
+          throw e;
+        }
+        // The server has closed the connection already: it answers only some users.
       }
       Map<String, Object> answer = Json.readObject(receive(server, deadline));
       if (answer.get("error") instanceof String error) {

@@ -83,7 +83,7 @@ public final class Libc {
   public static final int ENOENT = 2;
   static final int EINTR = 4;
   public static final int EAGAIN = 11;
-  static final int EPIPE = 32;
+  public static final int EPIPE = 32;
   static final int EADDRINUSE = 98;
   public static final int ECONNRESET = 104;
   static final int ECONNREFUSED = 111;
