@@ -177,13 +177,21 @@ public final class Session implements RecordHandler {
       return dispatcher.execute(call);
     }
     meter.beginCall(state.context());
+    int result;
     try {
-      return dispatcher.execute(call);
-    } finally {
-      long stream = dispatcher.stream();
-      handles.usedStreams().add(stream); // a call that names no stream uses the legacy one
-      meter.endCall(stream);
+      result = dispatcher.execute(call);
+    } catch (RefusedCallException e) {
+      queued(); // it may have queued a part
+      throw e;
     }
+    queued();
+    return result;
+  }
+
+  private void queued() {
+    long stream = dispatcher.stream();
+    handles.usedStreams().add(stream); // a call that names no stream uses the legacy one
+    meter.endCall(stream);
   }
 
   private void enterContext() {
