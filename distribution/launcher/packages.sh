@@ -23,7 +23,6 @@ need_packages() {
     need /usr/include/stdio.h libc6-dev "the same"
     need make make "the same"
     need /usr/include/ucp/api/ucp.h libucx-dev "builds the client's channel rdma"
-    need openssl openssl "makes the certificates of the client's tests"
   fi
   if takes guests; then
     need qemu-system-x86_64 qemu-system-x86 "runs the guests"
@@ -34,6 +33,7 @@ need_packages() {
   fi
   if takes tests; then
     need xorriso xorriso "reads a test's ISO image"
+    need openssl openssl "makes certificates for tests"
     need gpg gpg "signs a test's distribution"
     need gpgv gpgv "the same"
     need g++ g++ "builds the tests' CUDA programs without nvcc"
