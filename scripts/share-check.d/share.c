@@ -24,13 +24,13 @@ int cuEventRecord(void *, void *);
 int cuEventSynchronize(void *);
 int cuLaunchKernel(void *, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, void *, void **, void **);
 
-#define CHECK(call)                             \
-  do {                                          \
-    int error = (call);                         \
-    if (error) {                                \
-      printf("%s: error %d\n", #call, error);   \
-      exit(1);                                  \
-    }                                           \
+#define CHECK(call)                           \
+  do {                                        \
+    int error = (call);                       \
+    if (error) {                              \
+      printf("%s: error %d\n", #call, error); \
+      exit(1);                                \
+    }                                         \
   } while (0)
 
 enum { MOST_CALLS = 100000 };
