@@ -36,10 +36,7 @@ public final class SessionsCommand implements Callable<Integer> {
   public Integer call() throws Exception {
     List<Servers.Answer> answers = servers.ask();
     output.result(Map.of("servers", answers.stream().map(Servers.Answer::toTree).toList()));
-    output.say(
-        answers.isEmpty()
-            ? Servers.NONE
-            : new SessionTable().text(answers).stripTrailing());
+    output.say(answers.isEmpty() ? Servers.NONE : new SessionTable().text(answers).stripTrailing());
     return Servers.allAnswered(answers, output) ? ExitCode.OK : ExitCode.FAILED;
   }
 }

@@ -41,8 +41,7 @@ class PackagesTest {
           Map.entry("session.memory", "exchange system"),
           Map.entry("session.call", "connection protocol session.memory"),
           Map.entry(
-              "session.state",
-              "connection exchange protocol session.call session.memory system"),
+              "session.state", "connection exchange protocol session.call session.memory system"),
           Map.entry(
               "session.copy",
               "connection device session.call session.memory session.state system transport"),

@@ -254,11 +254,9 @@ class WorkerFailuresTest {
       pool.start();
       starter.isHeld = true;
       pool.take(PLAIN, true, Duration.ofMinutes(1));
-      Future<Worker> greedy =
-          clients.submit(() -> pool.take(PLAIN, false, Duration.ofMinutes(1)));
+      Future<Worker> greedy = clients.submit(() -> pool.take(PLAIN, false, Duration.ofMinutes(1)));
       starter.awaitStarts(3); // a spare, and one for whoever waits
-      Future<Worker> newcomer =
-          clients.submit(() -> pool.take(PLAIN, true, Duration.ofMinutes(1)));
+      Future<Worker> newcomer = clients.submit(() -> pool.take(PLAIN, true, Duration.ofMinutes(1)));
       starter.awaitStarts(4);
       starter.ready(1);
       assertThat(newcomer.get().pid()).isEqualTo(2);
