@@ -79,7 +79,7 @@ public final class GpuMeter {
   private boolean isOpen;
 
   @GuardedBy("this")
-  private final List<Marker> markers = new ArrayList<>();
+  private final List<WorkMarker> markers = new ArrayList<>();
 
   @GuardedBy("this")
   private boolean isTracked;
@@ -112,21 +112,6 @@ public final class GpuMeter {
 
   /** When all work was last known to have finished. */
   private long finishedAt;
-
-  /** An event behind work of a stream. */
-  private static final class Marker {
-    private final SessionContext context;
-    private final long event;
-    private final long began;
-    private long stream;
-
-    private Marker(SessionContext context, long stream, long event, long began) {
-      this.context = context;
-      this.stream = stream;
-      this.event = event;
-      this.began = began;
-    }
-  }
 
   GpuMeter(CudaDevice device, GpuLease lease) {
     this.device = device;
@@ -227,7 +212,7 @@ public final class GpuMeter {
       return;
     }
     boolean moves = !lease.isBounded() || markers.size() >= MOST_MARKERS;
-    for (Marker marker : markers) {
+    for (WorkMarker marker : markers) {
       if (moves && marker.stream == stream && marker.context == context) {
         device.cuEventRecord(marker.event, stream);
         return;
@@ -235,7 +220,7 @@ public final class GpuMeter {
     }
     try {
       long event = context.events().record(stream);
-      markers.add(new Marker(context, stream, event, System.nanoTime()));
+      markers.add(new WorkMarker(context, stream, event, System.nanoTime()));
     } catch (RefusedCallException e) {
       // The context has failed, so that nothing runs, or the stream is of another context.
       device.cuStreamSynchronize(stream);
@@ -317,7 +302,7 @@ public final class GpuMeter {
 
   /** Forgets a stream that was destroyed, whose work may go on. */
   public synchronized void forget(long stream) {
-    for (Marker marker : markers) {
+    for (WorkMarker marker : markers) {
       if (marker.stream == stream) {
         marker.stream = -1;
       }
@@ -346,7 +331,7 @@ public final class GpuMeter {
     long began = lastFinished;
     int finished = 0;
     for (int i = 0; i < markers.size(); ) { // no iterator, since polling would leave much garbage
-      Marker marker = markers.get(i);
+      WorkMarker marker = markers.get(i);
       if (device.cuEventQuery(marker.event) == CudaResult.NOT_READY) {
         i++;
       } else {

@@ -1,0 +1,20 @@
+package graft.remoting.server.session.state;
+
+/** An event behind work of a stream, by which {@link GpuMeter} finds out when it has finished. */
+final class WorkMarker {
+  final SessionContext context;
+  final long event;
+
+  /** When it was recorded, by {@link System#nanoTime}. */
+  final long began;
+
+  /** The stream; -1 after the stream was destroyed. */
+  long stream;
+
+  WorkMarker(SessionContext context, long stream, long event, long began) {
+    this.context = context;
+    this.stream = stream;
+    this.event = event;
+    this.began = began;
+  }
+}
