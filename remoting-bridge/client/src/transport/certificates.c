@@ -3,14 +3,12 @@
 #include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <poll.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "transport/tls_library.h"
@@ -249,21 +247,6 @@ static SSL *attach(const struct graft_certificates *own, struct shake *shake) {
   return NULL;
 }
 
-static int64_t milliseconds_now(void) {
-  struct timespec now;
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
-
-/* Waits for what OpenSSL wants. False after the deadline. */
-static bool await(int fd, int error, int64_t deadline) {
-  int64_t left = deadline - milliseconds_now();
-  struct pollfd p = {.fd = fd, .events = error == ERROR_WANT_WRITE ? POLLOUT : POLLIN};
-  if (left <= 0) return false;
-  int r = poll(&p, 1, (int)left);
-  return r > 0 || (r < 0 && errno == EINTR);
-}
-
 static void say_problem(const struct shake *shake, const char *host, char *reason, size_t size) {
   const char *end = shake->server ? "client" : "server";
   const char *problem = shake->lib->X509_verify_cert_error_string(shake->problem);
@@ -280,14 +263,14 @@ static void say_problem(const struct shake *shake, const char *host, char *reaso
 /* True if the handshake has been completed; else with a reason. */
 static bool shake_hands(struct shake *shake, SSL *ssl, const char *host, int milliseconds, char *reason, size_t size) {
   const struct graft_tls_library *l = shake->lib;
-  int64_t deadline = milliseconds_now() + milliseconds;
+  int64_t deadline = graft_tls_milliseconds() + milliseconds;
   char text[160] = "the other end closed the connection";
   int result;
   l->ERR_clear_error();
   while ((result = l->SSL_do_handshake(ssl)) != 1) {
     int error = l->SSL_get_error(ssl, result);
     if (error != ERROR_WANT_READ && error != ERROR_WANT_WRITE) break;
-    if (await(shake->fd, error, deadline)) continue;
+    if (graft_tls_await(shake->fd, error, deadline)) continue;
     snprintf(reason, size, "the TLS handshake with certificates failed: the other end did not answer in time");
     return false;
   }

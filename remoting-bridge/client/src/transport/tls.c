@@ -7,7 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <time.h>
 
 #include "transport/tls_library.h"
 #include "transport/tls_record.h"
@@ -205,12 +204,6 @@ static bool attach(struct graft_tls *tls, bool server) {
   return l->SSL_set_ex_data(tls->ssl, 0, tls);
 }
 
-static int64_t milliseconds_now(void) {
-  struct timespec now;
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
-
 /* Receives what follows in "arrived". As recv(2). */
 static ssize_t fill(struct graft_tls *tls, int flags) {
   if (sizeof tls->arrived - tls->start < TLS_LARGEST || tls->start == tls->end) {
@@ -228,18 +221,13 @@ static ssize_t fill(struct graft_tls *tls, int flags) {
 
 /* Waits for what OpenSSL wants. False if it does not come in time. */
 static bool await(struct graft_tls *tls, int error, int64_t deadline) {
-  int64_t left = deadline - milliseconds_now();
-  struct pollfd p = {.fd = tls->fd, .events = error == ERROR_WANT_WRITE ? POLLOUT : POLLIN};
-  if (left <= 0) return false;
-  int r = poll(&p, 1, (int)left);
-  if (r < 0 && errno == EINTR) return true;
-  if (r <= 0) return false;
+  if (!graft_tls_await(tls->fd, error, deadline)) return false;
   return error == ERROR_WANT_WRITE || fill(tls, MSG_DONTWAIT) > 0 || errno == EAGAIN;
 }
 
 static bool shake_hands(struct graft_tls *tls, int milliseconds, char *reason, size_t size) {
   const struct graft_tls_library *l = tls->lib;
-  int64_t deadline = milliseconds_now() + milliseconds;
+  int64_t deadline = graft_tls_milliseconds() + milliseconds;
   int result;
   l->ERR_clear_error();
   while ((result = l->SSL_do_handshake(tls->ssl)) != 1) {
@@ -248,7 +236,7 @@ static bool shake_hands(struct graft_tls *tls, int milliseconds, char *reason, s
     if (error != ERROR_WANT_READ && error != ERROR_WANT_WRITE) break;
     if (await(tls, error, deadline)) continue;
     snprintf(reason, size, "the TLS handshake failed: the other end %s",
-             milliseconds_now() >= deadline ? "did not answer in time" : "closed the connection");
+             graft_tls_milliseconds() >= deadline ? "did not answer in time" : "closed the connection");
     return false;
   }
   if (result != 1) {

@@ -2,8 +2,11 @@
 #include "transport/tls_library.h"
 
 #include <dlfcn.h>
+#include <errno.h>
+#include <poll.h>
 #include <pthread.h>
 #include <stdio.h>
+#include <time.h>
 
 /* A program may have an OpenSSL of its own among its global symbols. With RTLD_DEEPBIND, libssl finds its own libcrypto before them. The
  * sanitizers do not work with it. */
@@ -56,4 +59,18 @@ const struct graft_tls_library *graft_tls_library(char *reason, size_t size) {
   bool loaded = library.loaded;
   pthread_mutex_unlock(&library.lock);
   return loaded ? &library.functions : NULL;
+}
+
+int64_t graft_tls_milliseconds(void) {
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+bool graft_tls_await(int fd, int error, int64_t deadline) {
+  int64_t left = deadline - graft_tls_milliseconds();
+  struct pollfd p = {.fd = fd, .events = error == ERROR_WANT_WRITE ? POLLOUT : POLLIN};
+  if (left <= 0) return false;
+  int r = poll(&p, 1, (int)left);
+  return r > 0 || (r < 0 && errno == EINTR);
 }

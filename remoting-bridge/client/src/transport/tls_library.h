@@ -150,4 +150,9 @@ struct graft_tls_library {
 /* The functions of this machine's OpenSSL, opened at the first call. NULL with a reason. */
 const struct graft_tls_library *graft_tls_library(char *reason, size_t size);
 
+/* The time of deadlines, in milliseconds. */
+int64_t graft_tls_milliseconds(void);
+/* Waits for what OpenSSL wants by SSL_get_error. False after the deadline. */
+bool graft_tls_await(int fd, int error, int64_t deadline);
+
 #endif

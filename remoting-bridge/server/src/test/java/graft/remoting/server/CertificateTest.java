@@ -9,18 +9,15 @@ import graft.remoting.server.protocol.HandshakeMessages;
 import graft.remoting.server.protocol.HandshakeStatus;
 import graft.remoting.server.session.call.Dispatcher;
 import graft.remoting.server.system.ListenAddress;
+import graft.remoting.server.system.LocalAddress;
 import graft.remoting.server.system.ServerException;
 import graft.remoting.server.transport.Tls;
 import graft.remoting.server.transport.TlsPeer;
 import java.io.IOException;
-import java.net.Inet4Address;
-import java.net.InetAddress;
-import java.net.NetworkInterface;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.nio.file.attribute.PosixFilePermissions;
-import java.util.Collections;
 import java.util.HexFormat;
 import java.util.Optional;
 import java.util.function.UnaryOperator;
@@ -123,18 +120,9 @@ class CertificateTest {
         new NativeByteChannel(TlsPeer.connect(node.channel().socket(), node.wire().tlsKey())));
   }
 
-  /** An address of this machine that is not on the loopback interface. */
-  private static Optional<String> network() throws IOException {
-    return NetworkInterface.networkInterfaces()
-        .flatMap(card -> Collections.list(card.getInetAddresses()).stream())
-        .filter(address -> address instanceof Inet4Address && !address.isLoopbackAddress())
-        .map(InetAddress::getHostAddress)
-        .findFirst();
-  }
-
   @Test
   void aNodeOnTheNetworkHasToEncryptAsEverybody() throws Exception {
-    Optional<String> host = network();
+    Optional<String> host = LocalAddress.network();
     assumeTrue(host.isPresent(), "this machine has no address but that of the loopback interface");
     ServerConfig config =
         ServerConfig.builder(NodeClient.tokens(folder), DeviceSpec.parse("echo"))

@@ -9,16 +9,13 @@ import graft.remoting.server.protocol.HandshakeMessages;
 import graft.remoting.server.session.call.Dispatcher;
 import graft.remoting.server.system.Bytes;
 import graft.remoting.server.system.ListenAddress;
+import graft.remoting.server.system.LocalAddress;
 import graft.remoting.server.transport.Tls;
 import graft.remoting.server.transport.TlsPeer;
 import java.io.IOException;
-import java.net.Inet4Address;
-import java.net.InetAddress;
-import java.net.NetworkInterface;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.Collections;
 import java.util.List;
 import java.util.Optional;
 import org.junit.jupiter.api.BeforeEach;
@@ -166,15 +163,6 @@ class EncryptedWireTest {
     }
   }
 
-  /** An address of this machine that is not on the loopback interface. */
-  private static Optional<String> network() throws IOException {
-    return NetworkInterface.networkInterfaces()
-        .flatMap(card -> Collections.list(card.getInetAddresses()).stream())
-        .filter(address -> address instanceof Inet4Address && !address.isLoopbackAddress())
-        .map(InetAddress::getHostAddress)
-        .findFirst();
-  }
-
   private WireClient.Welcome fromTheNetwork(String host, int kind) throws Exception {
     try (GraftServer server =
         GraftServer.start(
@@ -191,7 +179,7 @@ class EncryptedWireTest {
 
   @Test
   void connectionsFromOtherMachinesHaveToBeEncrypted() throws Exception {
-    Optional<String> host = network();
+    Optional<String> host = LocalAddress.network();
     assumeTrue(host.isPresent(), "this machine has no address but that of the loopback interface");
     Path tokens = ServerFixture.tokens(folder);
     WireClient.Welcome refused = fromTheNetwork(host.get(), 0);

@@ -135,10 +135,10 @@ class SharedDeviceTest {
         awaitBoth(fixture);
         tokens("class=guaranteed compute=25", "class=guaranteed compute=75");
         part(fixture, 2);
-        double quarter = part(fixture, 3);
+        double quarter = part(fixture, 6);
         tokens("class=guaranteed compute=75", "class=guaranteed compute=25");
         part(fixture, 1);
-        double most = part(fixture, 3);
+        double most = part(fixture, 6);
         System.out.printf("asked 25, got %.1f; asked 75, got %.1f%n", 100 * quarter, 100 * most);
         assertThat(quarter).isBetween(0.12, 0.38);
         assertThat(most).isBetween(0.62, 0.88);

@@ -39,6 +39,16 @@ class WorkerFailuresTest {
   private final AtomicLong now = new AtomicLong();
   private final WorkerFailures failures = new WorkerFailures(now::get);
 
+  private WorkerPool pool(WorkerStarter starter, int spares) throws Exception {
+    return new WorkerPool(
+        starter,
+        folder.resolve("socket"),
+        new WorkerPool.Spares(PLAIN, spares),
+        new ServerMetrics(),
+        new ServerAudit(AuditLog.none()),
+        failures);
+  }
+
   private void pass(Duration time) {
     now.addAndGet(time.toNanos());
   }
@@ -93,14 +103,7 @@ class WorkerFailuresTest {
   @Test
   void clientsThatTryAgainStartNoFurtherWorkerBeforeItsTime() throws Exception {
     BrokenStarter starter = new BrokenStarter();
-    try (WorkerPool pool =
-        new WorkerPool(
-            starter,
-            folder.resolve("socket"),
-            new WorkerPool.Spares(PLAIN, 2),
-            new ServerMetrics(),
-            new ServerAudit(AuditLog.none()),
-            failures)) {
+    try (WorkerPool pool = pool(starter, 2)) {
       assertThatThrownBy(() -> pool.take(PLAIN, true, Duration.ofMinutes(1)))
           .isInstanceOf(ServerException.class)
           .hasMessage("cannot start a worker: libcuda.so.1 is not there");
@@ -216,14 +219,7 @@ class WorkerFailuresTest {
   @Test
   void aSpareThatEndedIsReplacedAfterAPauseAndNoClientWaitsForThat() throws Exception {
     ReadyStarter starter = new ReadyStarter();
-    try (WorkerPool pool =
-        new WorkerPool(
-            starter,
-            folder.resolve("socket"),
-            new WorkerPool.Spares(PLAIN, 1),
-            new ServerMetrics(),
-            new ServerAudit(AuditLog.none()),
-            failures)) {
+    try (WorkerPool pool = pool(starter, 1)) {
       pool.start();
       starter.end(0);
       while (pool.readyWorkers() > 0) {
@@ -243,14 +239,7 @@ class WorkerFailuresTest {
   void theNextWorkerIsForAGuestThatHasNoSession() throws Exception {
     ReadyStarter starter = new ReadyStarter();
     ExecutorService clients = Executors.newCachedThreadPool();
-    try (WorkerPool pool =
-        new WorkerPool(
-            starter,
-            folder.resolve("socket"),
-            new WorkerPool.Spares(PLAIN, 1),
-            new ServerMetrics(),
-            new ServerAudit(AuditLog.none()),
-            failures)) {
+    try (WorkerPool pool = pool(starter, 1)) {
       pool.start();
       starter.isHeld = true;
       pool.take(PLAIN, true, Duration.ofMinutes(1));

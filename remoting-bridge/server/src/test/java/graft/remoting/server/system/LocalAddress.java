@@ -1,7 +1,11 @@
 package graft.remoting.server.system;
 
 import java.io.IOException;
+import java.net.Inet4Address;
 import java.net.InetAddress;
+import java.net.NetworkInterface;
+import java.util.Collections;
+import java.util.Optional;
 
 /** From which address of this machine a test connects. */
 public final class LocalAddress {
@@ -15,5 +19,14 @@ public final class LocalAddress {
         throw Libc.failure("bind to " + local);
       }
     }
+  }
+
+  /** An address of this machine that is not on the loopback interface. */
+  public static Optional<String> network() throws IOException {
+    return NetworkInterface.networkInterfaces()
+        .flatMap(card -> Collections.list(card.getInetAddresses()).stream())
+        .filter(address -> address instanceof Inet4Address && !address.isLoopbackAddress())
+        .map(InetAddress::getHostAddress)
+        .findFirst();
   }
 }
