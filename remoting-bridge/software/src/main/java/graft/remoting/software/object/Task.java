@@ -31,9 +31,11 @@ public final class Task {
   /** Lets the task run once all tasks of {@code before} have ended; null elements are ignored. */
   public void start(Collection<Task> before) {
     for (Task t : before) {
-      if (t != null && t.addSuccessor(this)) {
-        synchronized (this) {
-          missing++;
+      if (t != null) {
+        // Counted first: t may end, and count down, as soon as it knows of this task.
+        countOneMore();
+        if (!t.addSuccessor(this)) {
+          isReadyAfterOneMore();
         }
       }
     }
@@ -47,6 +49,10 @@ public final class Task {
       successors.add(next);
     }
     return !done;
+  }
+
+  private synchronized void countOneMore() {
+    missing++;
   }
 
   private synchronized boolean isReadyAfterOneMore() {
