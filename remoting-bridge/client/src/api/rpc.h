@@ -49,7 +49,8 @@ struct graft_call {
   int function;
   const void *bulk;
   size_t bulk_bytes;
-  bool brought; /* mirrored memory was brought up to date for the call, so that graft_mirrors_sent follows */
+  uint64_t began; /* the time of graft_now if the call is traced, else 0 */
+  bool brought;   /* mirrored memory was brought up to date for the call, so that graft_mirrors_sent follows */
 };
 
 /* Where a result is written: bytes to copy, and the kind of the handles that ids become, or -1. */

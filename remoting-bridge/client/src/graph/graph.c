@@ -8,6 +8,7 @@
 #include "api/contexts.h"
 #include "api/objects.h"
 #include "api/rpc.h"
+#include "api/trace.h"
 #include "base/environment.h"
 #include "graft_rpc.h"
 #include "graph/node.h"
@@ -183,6 +184,15 @@ GRAFT_EXPORT int cuGraphInstantiateWithParams(void *exec, void *graph, void *par
     unsigned outcome;
   } *p = params; /* CUDA_GRAPH_INSTANTIATE_PARAMS */
   return p ? instantiate(exec, graph, p->flags, p->upload, &p->failed, &p->outcome) : GRAFT_INVALID_VALUE;
+}
+
+GRAFT_EXPORT int cuGraphLaunch(void *exec, void *stream) {
+  int r = graft_ready();
+  if (r) return r;
+  struct graft_span *span = graft_trace_begin(stream);
+  r = rpc_cuGraphLaunch(exec, stream);
+  graft_trace_end(span, GRAFT_TRACE_GRAPH, "graph", 0, r);
+  return r;
 }
 
 GRAFT_EXPORT int cuGraphExecDestroy(void *handle) {

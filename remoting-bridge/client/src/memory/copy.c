@@ -9,6 +9,7 @@
 #include "api/profile.h"
 #include "api/rpc.h"
 #include "api/streams.h"
+#include "api/trace.h"
 #include "graft_rpc.h"
 #include "memory/mirror.h"
 #include "memory/place.h"
@@ -156,6 +157,14 @@ static int copy(struct graft_place *to, struct graft_place *from, size_t bytes, 
   return at_server(to, from, bytes, stream, wait);
 }
 
+static int traced_copy(struct graft_place *to, struct graft_place *from, size_t bytes, void *stream, bool wait) {
+  const char *name = graft_trace_copy_name(graft_place_is_host(from), graft_place_is_host(to));
+  struct graft_span *span = graft_trace_begin(stream);
+  int r = copy(to, from, bytes, stream, wait);
+  graft_trace_end(span, GRAFT_TRACE_COPY, name, bytes, r);
+  return r;
+}
+
 /* The name of the function determines the kind of an operand only for pointers that CUDA has not returned. */
 enum says { UNIFIED = 0, FROM_DEVICE = 1, TO_DEVICE = 2 };
 
@@ -167,11 +176,10 @@ static int copy_memory(uint64_t target, uint64_t source, size_t bytes, void *str
   struct graft_place to = graft_place_of(target, says & TO_DEVICE), from = graft_place_of(source, says & FROM_DEVICE);
   if ((r = graft_place_check(&to, bytes, says == UNIFIED))) return r;
   if ((r = graft_place_check(&from, bytes, says == UNIFIED))) return r;
-  bool transfer = graft_profiling && graft_place_is_host(&to) != graft_place_is_host(&from);
-  if (!transfer) return copy(&to, &from, bytes, stream, wait);
+  bool down = graft_place_is_host(&to), transfer = graft_profiling && down != graft_place_is_host(&from);
+  if (!transfer) return traced_copy(&to, &from, bytes, stream, wait);
   uint64_t start = graft_profile_transfer_begin();
-  r = copy(&to, &from, bytes, stream, wait);
-  bool down = graft_place_is_host(&to);
+  r = traced_copy(&to, &from, bytes, stream, wait);
   graft_profile_transfer_end(start, !down, (const void *)(uintptr_t)(down ? to.host : from.host), bytes);
   return r;
 }

@@ -8,6 +8,7 @@
 #include "api/objects.h"
 #include "api/rpc.h"
 #include "api/streams.h"
+#include "api/trace.h"
 #include "graft_rpc.h"
 #include "memory/copy.h"
 #include "memory/mirror.h"
@@ -228,6 +229,7 @@ static int copy3d(struct copy3d c, void *stream, bool wait) {
   if (host_target && !wait && (r = graft_copy_defer_target(&to.place, to.bytes))) return r;
   if (!wait) graft_context_set_busy(context);
   bool waits = wait && is_seen(&from, &to);
+  struct graft_span *span = graft_trace_begin(stream);
   name_source(&c, &from);
   name_target(&c, &to);
   announce(&from, false, stream);
@@ -242,6 +244,7 @@ static int copy3d(struct copy3d c, void *stream, bool wait) {
     r = rpc_graftCopy3D(&c, source, target, NULL, 0, stream);
   }
   graft_mirrors_sent();
+  graft_trace_end(span, GRAFT_TRACE_COPY, graft_trace_copy_name(host_source, host_target), c.width * c.height * c.depth, r);
   return r || !waits ? r : cuStreamSynchronize(stream);
 }
 

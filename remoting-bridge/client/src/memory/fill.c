@@ -5,6 +5,7 @@
 #include "api/objects.h"
 #include "api/rpc.h"
 #include "api/streams.h"
+#include "api/trace.h"
 #include "graft_rpc.h"
 #include "memory/mirror.h"
 #include "memory/place.h"
@@ -56,13 +57,18 @@ static int end(int r, bool is_seen, bool wait) {
   static int fill##bits(uint64_t to, size_t pitch, type value, size_t width, size_t height, void *stream, bool wait, bool rows) { \
     int r;                                                                                                                        \
     bool seen;                                                                                                                    \
-    if (!begin(&to, pitch, &value, sizeof value, width, height, stream, wait, &seen, &r)) return r;                               \
+    struct graft_span *span = graft_trace_begin(stream);                                                                          \
+    if (!begin(&to, pitch, &value, sizeof value, width, height, stream, wait, &seen, &r)) {                                       \
+      graft_trace_drop(span);                                                                                                     \
+      return r;                                                                                                                   \
+    }                                                                                                                             \
     if (wait && !seen) {                                                                                                          \
       r = rows ? rpc_cuMemsetD2D##bits##_v2(to, pitch, value, width, height) : rpc_cuMemsetD##bits##_v2(to, value, width);        \
     } else {                                                                                                                      \
       r = rows ? rpc_cuMemsetD2D##bits##Async(to, pitch, value, width, height, stream)                                            \
                : rpc_cuMemsetD##bits##Async(to, value, width, stream);                                                            \
     }                                                                                                                             \
+    graft_trace_end(span, GRAFT_TRACE_FILL, "memset", width *height * sizeof value, r);                                           \
     return end(r, seen, wait);                                                                                                    \
   }                                                                                                                               \
   GRAFT_EXPORT int cuMemsetD##bits##_v2(uint64_t to, type value, size_t count) {                                                  \

@@ -8,6 +8,7 @@
 #include "api/objects.h"
 #include "api/rpc.h"
 #include "api/streams.h"
+#include "api/trace.h"
 #include "base/environment.h"
 #include "graft_rpc.h"
 #include "memory/mirror.h"
@@ -132,6 +133,7 @@ static int launch(void *handle, const struct config *c, const uint8_t *attribute
   unsigned bytes;
   uint8_t room[PARAMETERS];
   if ((r = graft_launch_pack(function, parameters, extra, room, &data, &bytes))) return r;
+  struct graft_span *span = graft_trace_begin(c->stream);
   if (graft_mirrors) graft_mirrors_launching(c->stream);
   if (!count) {
     r = rpc_graftLaunch(function, c->grid[0], c->grid[1], c->grid[2], c->block[0], c->block[1], c->block[2], c->shared, c->stream,
@@ -140,6 +142,7 @@ static int launch(void *handle, const struct config *c, const uint8_t *attribute
     r = rpc_graftLaunchEx(function, c->grid[0], c->grid[1], c->grid[2], c->block[0], c->block[1], c->block[2], c->shared, c->stream,
                           attributes, count, data, bytes);
   }
+  graft_trace_end(span, GRAFT_TRACE_KERNEL, function->u.function.name, 0, r);
   int config;
   if (r) return r;
   if (graft_environment.launch_blocking) return graft_stream_captures(c->stream) ? 0 : rpc_cuStreamSynchronize(c->stream);

@@ -6,6 +6,7 @@
 #include "api/contexts.h"
 #include "api/profile.h"
 #include "api/rpc.h"
+#include "api/trace.h"
 #include "base/system.h"
 #include "graft_rpc.h"
 #include "memory/mirror.h"
@@ -65,6 +66,7 @@ int graft_begin(struct graft_call *call, int function, size_t bytes) {
   struct graft_session *s = call->session ? call->session : graft_session_current();
   if (!graft_session_is_open(s) && graft_session_open(s)) return graft_call_refuse(GRAFT_NOT_INITIALIZED);
   if (graft_profiling) graft_profile_call(function);
+  uint64_t began = graft_tracing ? graft_now() : 0;
   struct graft_object *context = graft_context_current();
   if (context && (context->session != s || context->u.context.destroyed)) context = NULL;
   int error = refusal(s, context, function);
@@ -79,8 +81,13 @@ int graft_begin(struct graft_call *call, int function, size_t bytes) {
   if (!start) start = s->buffer;
   struct graft_record record = {.size = (uint32_t)total, .function = (uint16_t)function, .context = context ? context->id : 0};
   memcpy(start, &record, sizeof record);
-  *call = (struct graft_call){
-      .session = s, .start = start, .at = start + sizeof record, .end = start + total, .function = function, .brought = brought};
+  *call = (struct graft_call){.session = s,
+                              .start = start,
+                              .at = start + sizeof record,
+                              .end = start + total,
+                              .function = function,
+                              .began = began,
+                              .brought = brought};
   return 0;
 }
 
@@ -132,5 +139,6 @@ int graft_send(struct graft_call *call) {
   struct graft_transfer *transfer = graft_call_commit(call, 0);
   graft_call_let_go(call);
   if (transfer) graft_data_connections_wait(s, transfer);
+  if (graft_tracing) graft_trace_call(call->function, call->began, false, call->bulk_bytes);
   return graft_session_dead(s);
 }

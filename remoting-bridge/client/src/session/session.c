@@ -12,6 +12,7 @@
 #include "api/devices.h"
 #include "api/profile.h"
 #include "api/rpc.h"
+#include "api/trace.h"
 #include "base/config.h"
 #include "base/environment.h"
 #include "base/system.h"
@@ -184,6 +185,7 @@ static int open_now(struct graft_session *s) {
   s->yields = graft_gives_way(&s->config);
   if (s->config.stats) graft_stats_enable();
   graft_profile_enable();
+  graft_trace_enable();
   s->server_takes = graft_connection_can(&s->connection, GRAFT_TRANSPORT_RINGS);
   if (s->server_takes) {
     s->connection.transport->requests(&s->connection, &s->requests, &s->bell);

@@ -6,6 +6,7 @@
 #include "api/contexts.h"
 #include "api/profile.h"
 #include "api/rpc.h"
+#include "api/trace.h"
 #include "base/system.h"
 #include "memory/mirror.h"
 #include "memory/ranges.h"
@@ -107,6 +108,7 @@ static int wait_reply(struct graft_call *call, const struct graft_result *result
   pthread_cond_destroy(&w.wake);
   if (s->config.stats) graft_stats_round_trip(call->function, graft_now() - start);
   if (graft_profiling) graft_profile_waited(call->function);
+  if (graft_tracing) graft_trace_call(call->function, call->began, true, call->bulk_bytes + (read ? read->bytes : 0));
   return w.result;
 }
 

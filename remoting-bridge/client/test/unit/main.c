@@ -16,6 +16,7 @@ void unit_check(bool holds, const char *file, int line, const char *condition) {
 
 int main(void) {
   test_api();
+  test_trace();
   test_base();
   test_memory();
   test_transport();

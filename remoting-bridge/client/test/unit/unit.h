@@ -21,6 +21,7 @@ void test_module(void);
 void test_session(void);
 void test_tls(void);
 void test_tls_records(void);
+void test_trace(void);
 void test_transport(void);
 
 #endif

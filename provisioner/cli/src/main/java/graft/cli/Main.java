@@ -27,6 +27,7 @@ import graft.cli.host.ServerAddress;
 import graft.cli.measuring.BenchCommand;
 import graft.cli.measuring.CompareCommand;
 import graft.cli.measuring.FidelityCommand;
+import graft.cli.measuring.TraceCommand;
 import graft.cli.session.KillCommand;
 import graft.cli.session.LogsCommand;
 import graft.cli.session.SessionsCommand;
@@ -184,6 +185,7 @@ public final class Main implements Runnable {
     commands.put("serve", ServeCommand::new);
     commands.put("compare", CompareCommand::new);
     commands.put("bench", BenchCommand::new);
+    commands.put("trace", TraceCommand::new);
     commands.put("fidelity", FidelityCommand::new);
     commands.put("demo", DemoCommand::new);
     commands.put("schema", SchemaCommand::new);

@@ -12,7 +12,11 @@ import picocli.CommandLine.Spec;
     header = "Measures what Graft costs.",
     footerHeading = "%nExamples:%n",
     footer = "  graft bench remoting --device gpu --native",
-    subcommands = {BenchRemotingCommand.class, BenchSummarizeCommand.class})
+    subcommands = {
+      BenchRemotingCommand.class,
+      BenchSummarizeCommand.class,
+      BenchTimelineCommand.class
+    })
 public final class BenchCommand implements Runnable {
   @Spec CommandSpec spec;
 

@@ -1,0 +1,104 @@
+package graft.cli.host;
+
+import graft.common.GraftException;
+import graft.common.program.ClientFolder;
+import graft.common.values.MemorySize;
+import graft.comparison.local.PrivateServer;
+import graft.comparison.local.ProgramEnvironment;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import picocli.CommandLine.ArgGroup;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+
+/** A program of this machine and the server whose GPU it uses, as options of a command. */
+public final class RemoteProgram {
+  @ArgGroup(multiplicity = "1")
+  Where where;
+
+  /** The options that select the GPU. */
+  static final class Where {
+    @Option(
+        names = "--server",
+        paramLabel = "URL",
+        description =
+            "The server to use: an address at which it listens, or shm:///PATH for shared memory over"
+                + " its Unix socket, rdma://HOST:PORT for UCX over its port.")
+    ServerAddress server;
+
+    @Option(
+        names = "--device",
+        paramLabel = "DEVICE",
+        description = "Start a private server for software, gpu or gpu:N.")
+    String device;
+  }
+
+  @Option(
+      names = "--name",
+      paramLabel = "NAME",
+      description =
+          "The name that belongs to the token in the server's list (default: ${DEFAULT-VALUE}).",
+      defaultValue = "${sys:user.name}")
+  String name;
+
+  @Option(
+      names = "--token-file",
+      paramLabel = "FILE",
+      description = "The file with the token for --server, mode 0600.")
+  Path tokenFile;
+
+  @Option(
+      names = "--memory",
+      paramLabel = "SIZE",
+      description = "The memory size of the device of --device.")
+  MemorySize memory;
+
+  @Parameters(
+      arity = "1..*",
+      paramLabel = "PROGRAM",
+      description = "The program and its arguments, after --.")
+  List<String> words;
+
+  /** The program's name, without its folder. */
+  public String program() {
+    return Path.of(words.get(0)).getFileName().toString();
+  }
+
+  /**
+   * Runs the program.
+   *
+   * @param settings further variables of its environment
+   * @return its exit code
+   * @throws GraftException if it cannot be started
+   */
+  public int run(Map<String, String> settings) throws IOException, InterruptedException {
+    if (where.server != null) {
+      // Without a token, a server without --insecure refuses the program with a message.
+      Path token = tokenFile == null ? null : tokenFile.toAbsolutePath();
+      return run(where.server, name, token, settings);
+    }
+    try (PrivateServer server = PrivateServer.start(where.device, memory)) {
+      ServerAddress address = new ServerAddress(server.endpoint().toString());
+      return run(address, PrivateServer.NAME, server.tokenFile(), settings);
+    }
+  }
+
+  private int run(ServerAddress server, String client, Path token, Map<String, String> settings)
+      throws InterruptedException {
+    List<String> command = new ArrayList<>(words);
+    ProcessBuilder builder = new ProcessBuilder(command).inheritIO();
+    builder.environment().putAll(settings);
+    ProgramEnvironment.remote("server", ClientFolder.existing(), server.toString(), client, token)
+        .applyTo(builder.environment());
+    try {
+      // Ctrl-C reaches the program too. The program decides how to react, and graft waits for its
+      // end.
+      return builder.start().waitFor();
+    } catch (IOException e) {
+      throw new GraftException(e.getMessage(), "", e);
+    }
+  }
+}
