@@ -11,7 +11,7 @@
 #   playbooks/                                            share/man/     a manual page for each command
 #   graft-linux-x86_64.cdx.json   the bill of materials, in CycloneDX's format
 #
-# Beside the archive: the bill of materials, and SHA256SUMS, which sign.sh also signs.
+# Beside the archive: the bill of materials, SHA256SUMS, which sign.sh also signs, and on Debian the packages of debian/build.sh.
 set -euo pipefail
 java_home=$1 folder_only=$2
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
@@ -83,6 +83,9 @@ materials=$home/graft-linux-x86_64.cdx.json
 "$home/runtime/bin/java" "@$home/lib/launcher/java-options" -cp "$home/lib/graft.jar" graft.cli.Materials \
   "$root/distribution/target/java.cdx.json" "$home" "$materials"
 
+# Which sources these are: graft --version says it.
+git -C "$root" rev-parse --short=12 HEAD >"$home/lib/commit" 2>/dev/null || rm -f "$home/lib/commit"
+
 # A class archive is valid only for the jars from which it was made.
 rm -f "$home/lib/graft.jsa"
 touch "$home/built"
@@ -100,4 +103,5 @@ tar -C "$root/target" --sort=name --owner=0 --group=0 --numeric-owner --mtime=@0
   --exclude=graft/built --exclude=graft/examples/built/guest \
   -cf - graft | gzip -9n >"$root/target/graft-linux-x86_64.tar.gz"
 cp "$materials" "$root/target/"
+! command -v dpkg-deb >/dev/null || "$root/distribution/debian/build.sh"
 "$root/distribution/sign.sh" "$root/target"

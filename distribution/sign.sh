@@ -7,7 +7,7 @@
 # example: distribution/sign.sh target 0123456789ABCDEF0123456789ABCDEF01234567
 #          gpg --export 0123456789ABCDEF0123456789ABCDEF01234567 >graft.gpg
 #          distribution/sign.sh --verify target graft.gpg
-# FOLDER holds graft-linux-x86_64.tar.gz and graft-linux-x86_64.cdx.json; mvn package makes them in target. GPG_KEY is the fingerprint
+# FOLDER holds graft-linux-x86_64.tar.gz and graft-linux-x86_64.cdx.json, and on Debian the packages; mvn package makes them in target. GPG_KEY is the fingerprint
 # of a secret key that gpg has; a passphrase is asked for by gpg's agent. Verifying needs gpgv and no key of one's own.
 set -euo pipefail
 files=(graft-linux-x86_64.tar.gz graft-linux-x86_64.cdx.json)
@@ -40,6 +40,9 @@ sign() {
   cd "$1"
   for file in "${files[@]}"; do
     [ -f "$file" ] || give_up "there is no $file in $1: run mvn package"
+  done
+  for file in graft*_amd64.deb; do
+    [ ! -f "$file" ] || files+=("$file")
   done
   sha256sum "${files[@]}" >SHA256SUMS.new
   mv SHA256SUMS.new SHA256SUMS

@@ -34,6 +34,7 @@ need_packages() {
   if takes tests; then
     need xorriso xorriso "reads a test's ISO image"
     need openssl openssl "makes certificates for tests"
+    need lintian lintian "checks the Debian packages"
     need gpg gpg "signs a test's distribution"
     need gpgv gpgv "the same"
     need g++ g++ "builds the tests' CUDA programs without nvcc"

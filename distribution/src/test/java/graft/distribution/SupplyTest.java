@@ -79,6 +79,13 @@ class SupplyTest {
     assertThat(run(1, SIGN.toString(), "--verify", made.toString(), foreign.toString()))
         .contains("is not signed by a key of " + foreign);
 
+    Path debian = Files.writeString(made.resolve("graft_1_amd64.deb"), "a package");
+    run(0, SIGN.toString(), made.toString(), key);
+    Files.writeString(debian, "another package");
+    assertThat(run(1, SIGN.toString(), "--verify", made.toString(), keyring.toString()))
+        .contains("is not the one that was signed");
+    Files.delete(debian);
+
     Files.writeString(archive, "another archive");
     assertThat(run(1, SIGN.toString(), "--verify", made.toString(), keyring.toString()))
         .contains("a file in", "is not the one that was signed");

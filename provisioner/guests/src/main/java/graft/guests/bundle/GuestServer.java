@@ -1,14 +1,10 @@
 package graft.guests.bundle;
 
 import java.util.List;
-import java.util.Map;
 
 /** The units of the server in a guest that owns a GPU, for the bundle {@code graft-server}. */
 final class GuestServer {
   private static final List<String> SETTINGS = List.of("port", "device", "options");
-  private static final String RUNTIME = "graft/server";
-  private static final String ORIGIN = "Written by graft.";
-  private static final String NAME = "of this guest";
 
   private GuestServer() {}
 
@@ -24,42 +20,14 @@ final class GuestServer {
         settings.expand(
             "/opt/graft/bin/graft serve --listen tcp://0.0.0.0:${port} --tokens"
                 + " /etc/graft/server.tokens --device ${device} ${options}");
-    String config = "/run/" + RUNTIME + "/starter.conf";
-    String socket = "/run/" + RUNTIME + "/starter.sock";
-    String starter =
-        ServerUnit.STARTER.text(
-            Map.of(
-                "origin",
-                ORIGIN,
-                "name",
-                NAME,
-                "prepare",
-                "ExecStartPre=+/opt/graft/lib/prepare-server\n",
-                "configure",
-                serve + " --write-starter-config " + config,
-                "start",
-                "/opt/graft/lib/graft-starter --own-cgroup --server-user graft --config "
-                    + config
-                    + " --socket "
-                    + socket,
-                "folder",
-                RUNTIME,
-                "environment",
-                ""));
-    String server =
-        ServerUnit.SERVER.text(
-            Map.of(
-                "origin", ORIGIN,
-                "name", NAME,
-                "needs",
-                    "Requires=graft-starter.service\nAfter=graft-starter.service network.target",
-                "user", "graft",
-                "operators", "graft-server",
-                "start", serve + " --operator /run/graft-server/operator.sock --starter " + socket,
-                "environment", "",
-                "home", "yes",
-                "logs", "LogsDirectory=graft\nLogsDirectoryMode=0700",
-                "devices", ServerUnit.devices(serve.contains("--rdma-ports"))));
-    return settings.with("starter-unit", starter).with("server-unit", server);
+    NodeUnits units =
+        new NodeUnits(
+            "/opt/graft",
+            serve,
+            "Written by graft.",
+            "of this guest",
+            "",
+            serve.contains("--rdma-ports"));
+    return settings.with("starter-unit", units.starter()).with("server-unit", units.server());
   }
 }

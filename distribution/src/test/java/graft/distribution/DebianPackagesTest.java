@@ -1,0 +1,90 @@
+package graft.distribution;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import graft.common.program.CurrentUser;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/** The Debian packages: made twice, checked, and installed on a copy of this machine. */
+@Timeout(300)
+final class DebianPackagesTest {
+  @TempDir Path folder;
+
+  @BeforeEach
+  void onDebianAlone() {
+    assumeTrue(Files.isExecutable(Path.of("/usr/bin/dpkg-deb")), "no Debian");
+  }
+
+  private static void build() throws Exception {
+    run("distribution/debian/build.sh");
+  }
+
+  private static Finished run(String... command) throws Exception {
+    Finished ended =
+        Finished.run(Checkout.ROOT, System.getenv(), List.of(command), Duration.ofMinutes(4));
+    assertThat(ended.code()).as("%s", ended).isZero();
+    return ended;
+  }
+
+  /** The packages, by name. */
+  private static Path made(String name) throws IOException {
+    try (Stream<Path> files = Files.list(Checkout.ROOT.resolve("target"))) {
+      return files
+          .filter(file -> file.getFileName().toString().startsWith(name + "_"))
+          .filter(file -> file.toString().endsWith("_amd64.deb"))
+          .findFirst()
+          .orElseThrow();
+    }
+  }
+
+  @Test
+  void twoBuildsGiveTheSameBytesAndLintianFindsNothing() throws Exception {
+    build();
+    for (String name : List.of("graft", "graft-client")) {
+      Files.copy(made(name), folder.resolve(name), StandardCopyOption.REPLACE_EXISTING);
+    }
+    build();
+    for (String name : List.of("graft", "graft-client")) {
+      assertThat(Files.mismatch(made(name), folder.resolve(name))).as(name).isEqualTo(-1);
+      Finished lintian =
+          Finished.run(
+              folder,
+              Map.of("PATH", "/usr/bin:/bin", "HOME", folder.toString()),
+              List.of("lintian", "--fail-on", "error,warning", made(name).toString()),
+              Duration.ofMinutes(4));
+      assertThat(lintian.code()).as("%s", lintian).isZero();
+    }
+  }
+
+  @Test
+  void areInstalledUpgradedRemovedAndPurged() throws Exception {
+    assumeTrue(CurrentUser.isRoot(), "only root can install packages");
+    build();
+    Finished tried =
+        run(
+            "distribution/src/test/sh/try-packages.sh",
+            made("graft").toString(),
+            made("graft-client").toString(),
+            folder.toString());
+
+    assertThat(tried.out())
+        .contains(
+            "ok: a program runs on the software device",
+            "ok: settings stay\n",
+            "ok: the loader finds the client",
+            "ok: the journal is there",
+            "ok: the settings are gone");
+  }
+}

@@ -1,0 +1,76 @@
+package graft.guests.bundle;
+
+import java.util.Map;
+
+/**
+ * The units of a server that no deployment runs: in a guest that owns a GPU, and of the Debian
+ * package.
+ *
+ * @param home the folder with {@code bin/graft} and {@code lib/prepare-server}
+ * @param serve the command, without the addresses of starter and operators
+ * @param origin the first line of the units, a comment
+ * @param name what the units' descriptions end with
+ * @param environment a line of further settings of both units, for example {@code
+ *     EnvironmentFile=...}, or nothing
+ * @param rdma whether the server opens InfiniBand's devices
+ */
+public record NodeUnits(
+    String home, String serve, String origin, String name, String environment, boolean rdma) {
+  private static final String RUNTIME = "graft/server";
+  private static final String SOCKET = "/run/" + RUNTIME + "/starter.sock";
+  private static final String CONFIG = "/run/" + RUNTIME + "/starter.conf";
+
+  private String settings() {
+    return environment.isEmpty() ? "" : "\n" + environment;
+  }
+
+  /** The text of {@code graft-starter.service}. */
+  public String starter() {
+    return ServerUnit.STARTER.text(
+        Map.of(
+            "origin",
+            origin,
+            "name",
+            name,
+            "prepare",
+            "ExecStartPre=+" + home + "/lib/prepare-server\n",
+            "configure",
+            serve + " --write-starter-config " + CONFIG,
+            "start",
+            home
+                + "/lib/graft-starter --own-cgroup --server-user graft --config "
+                + CONFIG
+                + " --socket "
+                + SOCKET,
+            "folder",
+            RUNTIME,
+            "environment",
+            settings()));
+  }
+
+  /** The text of {@code graft-server.service}. */
+  public String server() {
+    return ServerUnit.SERVER.text(
+        Map.of(
+            "origin",
+            origin,
+            "name",
+            name,
+            "needs",
+            "Requires=graft-starter.service\nAfter=graft-starter.service network.target",
+            "user",
+            "graft",
+            "operators",
+            "graft-server",
+            "start",
+            serve + " --operator /run/graft-server/operator.sock --starter " + SOCKET,
+            "environment",
+            settings(),
+            "home",
+            "yes",
+            "logs",
+            "LogsDirectory=graft\nLogsDirectoryMode=0700",
+            "devices",
+            ServerUnit.devices(rdma)));
+  }
+}
