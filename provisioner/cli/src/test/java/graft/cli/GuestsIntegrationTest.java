@@ -3,6 +3,7 @@ package graft.cli;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import graft.common.json.Json;
+import graft.deployment.state.ServerProcess;
 import graft.deployment.state.ServerUser;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -83,6 +84,38 @@ class GuestsIntegrationTest {
     assertThat((List<?>) status.get("guests")).hasSize(2);
 
     graft.run("destroy", lab).as(0);
+    RealHost.assertNothingLeft(graft, SETUP, ONE, TWO);
+  }
+
+  @Test
+  void stopsAndStartsWhatIsApplied() throws Exception {
+    String lab = descriptor("256MiB");
+    graft.run("apply", lab).as(0);
+    Path pid = graft.state(SETUP).resolve("gpu-gpu0.pid");
+    long server = ServerProcess.find(pid).orElseThrow().pid();
+
+    assertThat(graft.run("stop", SETUP, "--timeout", "50s", "--force").as(0).out())
+        .contains(ONE + ": stopped", TWO + ": stopped", "gpu0: stopped");
+    assertThat(ServerProcess.find(pid)).isEmpty();
+    assertThat(graft.run("stop", SETUP).as(0).out()).contains(ONE + ": was off already");
+    assertThat(graft.run("status", lab).as(7).out()).contains("start");
+
+    assertThat(graft.run("start", SETUP, "gpu0", ONE).as(0).out())
+        .isEqualTo("gpu0: started\n" + ONE + ": started\n");
+    assertThat(graft.run("exec", SETUP, ONE, "--", "/usr/lib/graft/graft-verify", "--no-measure"))
+        .satisfies(verified -> verified.as(0));
+    assertThat(ServerProcess.find(pid).orElseThrow().pid()).isNotEqualTo(server);
+    Map<String, Object> started =
+        Json.readObject(graft.run("start", "-o", "json", SETUP).as(0).out());
+    assertThat(started.get("outcomes"))
+        .isEqualTo(Map.of("gpu0", "ran already", ONE, "ran already", TWO, "started"));
+    graft.run("status", lab).as(0);
+
+    assertThat(graft.run("restart", SETUP, ONE, "--force").as(0).out()).contains("started");
+    assertThat(graft.run("stop", SETUP, "nobody").as(1).err())
+        .contains("there is no guest 'nobody' and no GPU of that name");
+    assertThat(graft.run("stop", "not-there").as(1).err()).contains("not-there");
+    graft.run("destroy", SETUP).as(0);
     RealHost.assertNothingLeft(graft, SETUP, ONE, TWO);
   }
 

@@ -1,7 +1,9 @@
 package graft.deployment.step.host;
 
 import graft.common.values.Endpoint;
+import graft.deployment.state.ServerProcess;
 import graft.deployment.step.Step;
+import java.io.IOException;
 import java.nio.file.Path;
 import java.util.List;
 
@@ -21,6 +23,14 @@ public interface HostServer extends Step {
 
   /** The socket by which operators ask the server. */
   Path operator();
+
+  /** Whether it runs. */
+  default boolean runs() {
+    return ServerProcess.find(pidFile()).isPresent();
+  }
+
+  /** Ends the server, whose files stay. {@link #apply} starts it again. */
+  void stop() throws IOException, InterruptedException;
 
   /** What the server prints. */
   ServerLog printed();

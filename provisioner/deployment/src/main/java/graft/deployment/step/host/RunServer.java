@@ -348,7 +348,8 @@ public record RunServer(
         : printed;
   }
 
-  private void stop() throws IOException, InterruptedException {
+  @Override
+  public void stop() throws IOException, InterruptedException {
     if (byUnits) {
       String unit = ServerUnits.server(folder());
       Commands.status("systemctl", List.of("stop", unit, ServerUnits.starter(folder())));

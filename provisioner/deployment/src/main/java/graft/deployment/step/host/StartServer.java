@@ -241,10 +241,15 @@ public record StartServer(
   }
 
   @Override
-  public void undo(StepContext context, Map<String, Object> before) throws Exception {
+  public void stop() throws IOException, InterruptedException {
     ServerProcess.stop(pidFile);
     PrivateFiles.delete(operator()); // which a server that was killed leaves behind
     PrivateFiles.delete(operator().resolveSibling(operator().getFileName() + ".lock"));
+  }
+
+  @Override
+  public void undo(StepContext context, Map<String, Object> before) throws Exception {
+    stop();
     PrivateFiles.delete(tokens);
     for (Path part : RotatedFile.parts(log)) {
       PrivateFiles.delete(part);

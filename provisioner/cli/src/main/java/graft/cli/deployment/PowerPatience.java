@@ -1,0 +1,24 @@
+package graft.cli.deployment;
+
+import graft.common.values.TimeSpan;
+import graft.deployment.PowerRun.Stopping;
+import picocli.CommandLine.Option;
+
+/** How long {@code stop} and {@code restart} wait for a guest. */
+final class PowerPatience {
+  @Option(
+      names = "--timeout",
+      paramLabel = "TIME",
+      defaultValue = "60s",
+      description = "How long guests may take to shut down (default: ${DEFAULT-VALUE}).")
+  TimeSpan timeout;
+
+  @Option(
+      names = "--force",
+      description = "Cut the power of guests that do not shut down in that time.")
+  boolean force;
+
+  Stopping stopping() {
+    return new Stopping(timeout.toDuration(), force);
+  }
+}
