@@ -5,7 +5,9 @@ import graft.cli.deployment.AttachCommand;
 import graft.cli.deployment.DemoCommand;
 import graft.cli.deployment.DestroyCommand;
 import graft.cli.deployment.DetachCommand;
+import graft.cli.deployment.DiffCommand;
 import graft.cli.deployment.InventoryCommand;
+import graft.cli.deployment.ListCommand;
 import graft.cli.deployment.PlanCommand;
 import graft.cli.deployment.SchemaCommand;
 import graft.cli.deployment.StatusCommand;
@@ -89,7 +91,7 @@ import picocli.CommandLine.TypeConversionException;
       "  4  this host does not meet the requirements; nothing was changed",
       "  5  interrupted or incomplete: apply continues, undo reverts it",
       "  6  another graft works on the same deployment",
-      "  7  status: the host differs from the descriptor",
+      "  7  status, diff: the host differs; apply PLAN: it is not as it was planned",
       "  130  interrupted",
       "  run and exec end with the program's exit code, or 125 if they could not start it.",
       "",
@@ -161,8 +163,10 @@ public final class Main implements Runnable {
     commands.put("inspect", InspectCommand::new);
     commands.put("doctor", DoctorCommand::new);
     commands.put("plan", PlanCommand::new);
+    commands.put("diff", DiffCommand::new);
     commands.put("apply", ApplyCommand::new);
     commands.put("status", StatusCommand::new);
+    commands.put("list", ListCommand::new);
     commands.put("destroy", DestroyCommand::new);
     commands.put("undo", UndoCommand::new);
     commands.put("attach", AttachCommand::new);
