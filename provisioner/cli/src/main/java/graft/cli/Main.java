@@ -6,6 +6,7 @@ import graft.cli.deployment.DemoCommand;
 import graft.cli.deployment.DestroyCommand;
 import graft.cli.deployment.DetachCommand;
 import graft.cli.deployment.DiffCommand;
+import graft.cli.deployment.InitCommand;
 import graft.cli.deployment.InventoryCommand;
 import graft.cli.deployment.ListCommand;
 import graft.cli.deployment.PlanCommand;
@@ -70,7 +71,7 @@ import picocli.CommandLine.TypeConversionException;
     },
     footerHeading = "%nExamples:%n",
     footer = {
-      "  graft inspect > lab.yaml        start a descriptor from this host",
+      "  graft init lab.yaml             write a descriptor to begin with",
       "  graft validate lab.yaml         check it",
       "  graft plan lab.yaml             see what would change",
       "  graft apply lab.yaml            change it",
@@ -159,6 +160,7 @@ public final class Main implements Runnable {
 
   private static Map<String, Supplier<Object>> commands() {
     Map<String, Supplier<Object>> commands = new LinkedHashMap<>();
+    commands.put("init", InitCommand::new);
     commands.put("validate", ValidateCommand::new);
     commands.put("inspect", InspectCommand::new);
     commands.put("doctor", DoctorCommand::new);
