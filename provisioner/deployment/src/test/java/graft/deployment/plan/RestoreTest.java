@@ -39,7 +39,10 @@ class RestoreTest {
 
   static Stream<String> moments() {
     return NAMES.stream()
-        .flatMap(n -> FakeStep.MOMENTS.stream().flatMap(m -> Stream.of("do ", "undo ").map(d -> d + n + " " + m)));
+        .flatMap(
+            n ->
+                FakeStep.MOMENTS.stream()
+                    .flatMap(m -> Stream.of("do ", "undo ").map(d -> d + n + " " + m)));
   }
 
   @Test
@@ -138,7 +141,9 @@ class RestoreTest {
     try (Journal journal = Journal.open(file(), Steps.CODEC, Clock.systemUTC())) {
       done(journal, journal.apply("", ""), grant("memory=1"));
       done(journal, journal.apply("", ""), grant("memory=2"));
-      assertThat(journal.state().replaced()).extracting(Entry::step).containsExactly(grant("memory=1"));
+      assertThat(journal.state().replaced())
+          .extracting(Entry::step)
+          .containsExactly(grant("memory=1"));
       journal.note("revoke bob");
       assertThat(journal.state().replaced()).hasSize(1);
       journal.note("revoke alice");
@@ -167,8 +172,7 @@ class RestoreTest {
     try (Journal journal = open()) {
       List<Step> steps = journal.state().lastRunNewestFirst();
       journal.note("undo");
-      List<String> errors =
-          new Undoer(journal, context(journal), ApplyListener.NONE).undo(steps);
+      List<String> errors = new Undoer(journal, context(journal), ApplyListener.NONE).undo(steps);
       return errors.isEmpty()
           ? new Applier(journal, context(journal), ApplyListener.NONE)
               .restore(journal.state().replaced())

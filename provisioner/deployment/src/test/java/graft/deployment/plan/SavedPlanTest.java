@@ -235,8 +235,6 @@ class SavedPlanTest {
   @Test
   void nothingAppliedIsAllNew() throws Exception {
     assertThat(host.input(LAB).journal().entries()).isEqualTo(JournalState.EMPTY.entries());
-    assertThat(diff(LAB).objects())
-        .extracting(PlanDiff.ChangedObject::change)
-        .containsOnly("add");
+    assertThat(diff(LAB).objects()).extracting(PlanDiff.ChangedObject::change).containsOnly("add");
   }
 }
