@@ -67,4 +67,26 @@ class ListTest {
         .as("status without a deployment is the same list")
         .isEqualTo(ended.out());
   }
+
+  @Test
+  void theStatusOfADeploymentThatWasNotAppliedIsADifferenceWithAReason() throws Exception {
+    journal("lab", record("/nowhere/lab.yaml"));
+    GraftProcess.Ended ended = graft.run("status", "lab").as(ExitCode.DIFFERS);
+    assertThat(ended.out())
+        .isEqualTo(
+            """
+            lab: not applied
+            the comparison is not possible:
+              the descriptor /nowhere/lab.yaml is gone
+            """);
+    Files.writeString(graft.state("lab").resolve("journal.jsonl"), "");
+    assertThat(graft.run("status", "lab").as(ExitCode.DIFFERS).out())
+        .contains("no descriptor is recorded");
+    GraftProcess.Ended watched =
+        graft.run("status", "--watch", "--count", "2", "--interval", "1s", "-o", "json", "lab");
+    assertThat(watched.as(ExitCode.DIFFERS).out().lines().toList())
+        .hasSize(2)
+        .allSatisfy(
+            line -> assertThat(Json.readObject(line)).containsKeys("at", "guests", "findings"));
+  }
 }

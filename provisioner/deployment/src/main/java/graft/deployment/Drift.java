@@ -35,10 +35,13 @@ public record Drift(
   public static Drift of(
       StateFolder state, JournalState journal, Path descriptor, Connections connections)
       throws InvalidDescriptorException {
-    if (!Files.exists(descriptor)) {
+    if (!isThere(descriptor)) {
       return new Drift(
           descriptor,
-          List.of("the descriptor " + descriptor + " is gone"),
+          List.of(
+              descriptor.toString().isEmpty()
+                  ? "no descriptor is recorded"
+                  : "the descriptor " + descriptor + " is gone"),
           List.of(),
           DeploymentStatus.channels(state, journal));
     }
@@ -58,6 +61,11 @@ public record Drift(
           List.of(),
           DeploymentStatus.channels(state, journal));
     }
+  }
+
+  /** Whether there is a file; the empty path, where none is recorded, is that of a folder. */
+  public static boolean isThere(Path descriptor) {
+    return Files.exists(descriptor) && !Files.isDirectory(descriptor);
   }
 
   /** Whether the host was compared and does not differ. */

@@ -39,6 +39,7 @@ public final class LiveCheck {
   private static final int AT_A_TIME = 16;
   private static final int MOST_CHARACTERS = 200;
 
+  private final String deployment;
   private final JournalState journal;
   private final Connections connections;
   private final ServerQuestion question;
@@ -55,8 +56,14 @@ public final class LiveCheck {
     Map<String, Object> ask(Path socket) throws IOException;
   }
 
-  /** A check of a deployment. */
-  public LiveCheck(JournalState journal, Connections connections, ServerQuestion question) {
+  /**
+   * A check of a deployment.
+   *
+   * @param deployment its name, for the commands that findings name
+   */
+  public LiveCheck(
+      String deployment, JournalState journal, Connections connections, ServerQuestion question) {
+    this.deployment = deployment;
     this.journal = journal;
     this.connections = connections;
     this.question = question;
@@ -131,7 +138,13 @@ public final class LiveCheck {
           new LiveFinding(
               "GPU " + gpu,
               "its server runs and does not answer: " + line(e),
-              "see graft logs; kill " + tree.get("pid") + ", then graft apply starts it again"));
+              "see graft logs "
+                  + deployment
+                  + " "
+                  + gpu
+                  + "; kill "
+                  + tree.get("pid")
+                  + ", then graft apply starts it again"));
     }
   }
 
@@ -156,12 +169,18 @@ public final class LiveCheck {
     }
   }
 
-  private static LiveFinding silent(AppliedGuest guest, String what) {
+  private LiveFinding silent(AppliedGuest guest, String what) {
     return new LiveFinding(
-        "guest " + guest.name(), what, "see graft console; its agent or SSH server may have ended");
+        "guest " + guest.name(),
+        what,
+        "see graft console "
+            + deployment
+            + " "
+            + guest.name()
+            + "; its agent or SSH server may have ended");
   }
 
-  private static Optional<LiveFinding> client(
+  private Optional<LiveFinding> client(
       Map<String, Object> tree, AppliedGuest guest, GuestConnection connection) {
     Optional<ClientState> found = ClientState.in(connection, LIMIT);
     found.ifPresent(state -> tree.put("client", state.word()));
@@ -172,7 +191,9 @@ public final class LiveCheck {
                 new LiveFinding(
                     "guest " + guest.name(),
                     "its client, " + ClientState.LIBRARY + ", " + state.phrase(),
-                    "graft cp DEPLOYMENT "
+                    "graft cp "
+                        + deployment
+                        + " "
                         + ClientFolder.path(System.getenv()).resolve("libcuda.so.1")
                         + " "
                         + guest.name()

@@ -76,7 +76,8 @@ class LiveCheckTest {
 
   private static List<LiveFinding> examine(
       JournalState journal, DeploymentStatus status, LiveCheck.ServerQuestion question) {
-    return new LiveCheck(journal, new Connections(), question).examine(status, Optional.empty());
+    return new LiveCheck("lab", journal, new Connections(), question)
+        .examine(status, Optional.empty());
   }
 
   private static DeploymentStatus status(JournalState journal) {
@@ -109,7 +110,7 @@ class LiveCheckTest {
     assertThat(findings).hasSize(1);
     assertThat(findings.get(0).toString())
         .startsWith("GPU gpu0: its server runs and does not answer: not answered \\u001b[2J for");
-    assertThat(findings.get(0).fix()).contains("kill " + server.pid());
+    assertThat(findings.get(0).fix()).contains("graft logs lab gpu0", "kill " + server.pid());
     assertThat(status.servers().get(0)).containsEntry("answers", false);
   }
 
@@ -150,7 +151,7 @@ class LiveCheckTest {
 
   private static List<LiveFinding> nodes(Descriptor descriptor) {
     Connections connections = new Connections();
-    return new LiveCheck(JournalState.EMPTY, connections, socket -> Map.of())
+    return new LiveCheck("lab", JournalState.EMPTY, connections, socket -> Map.of())
         .examine(new DeploymentStatus(JournalState.EMPTY, connections), Optional.of(descriptor));
   }
 

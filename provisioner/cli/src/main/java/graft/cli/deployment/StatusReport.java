@@ -21,6 +21,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
 
 /**
  * One look at a deployment.
@@ -42,15 +43,19 @@ record StatusReport(String text, Map<String, Object> tree, boolean same) {
     JournalState journal = Deployments.journal(state);
     Path file = Path.of(Files.exists(Path.of(given)) ? given : journal.descriptor());
     Optional<Descriptor> descriptor =
-        Files.exists(file)
+        Drift.isThere(file)
             ? Optional.of(DescriptorReader.read(file).descriptor())
             : Optional.empty();
     try (Connections connections = new Connections()) {
       DeploymentStatus status = new DeploymentStatus(journal, connections);
-      List<LiveFinding> findings =
-          new LiveCheck(journal, connections, socket -> OperatorClient.sessions(socket, LIMIT))
-              .examine(status, descriptor);
+      String name = state.deployment().text();
+      LiveCheck check =
+          new LiveCheck(
+              name, journal, connections, socket -> OperatorClient.sessions(socket, LIMIT));
+      CompletableFuture<List<LiveFinding>> asked =
+          CompletableFuture.supplyAsync(() -> check.examine(status, descriptor));
       Drift drift = Drift.of(state, journal, file, connections);
+      List<LiveFinding> findings = asked.join();
       return of(state, journal, status, drift, findings);
     }
   }
