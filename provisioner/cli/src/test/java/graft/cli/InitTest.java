@@ -56,6 +56,16 @@ class InitTest {
   }
 
   @Test
+  void twoFilesAreTwoDeployments() throws Exception {
+    file = folder.resolve("two.yaml");
+    assertThat(init()).isZero();
+    assertThat(written().deploymentName()).hasToString("two");
+    file = folder.resolve("My Lab.yml");
+    assertThat(init()).isZero();
+    assertThat(written().deploymentName()).hasToString("lab");
+  }
+
+  @Test
   void theOptionsAreInTheFile() throws Exception {
     Path image = Files.writeString(folder.resolve("my image.qcow2"), "");
     assertThat(

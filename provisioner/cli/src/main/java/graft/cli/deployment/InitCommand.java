@@ -71,7 +71,10 @@ public final class InitCommand implements Callable<Integer> {
       description = "The file to write (default: ${DEFAULT-VALUE}).")
   Path file;
 
-  @Option(names = "--name", paramLabel = "NAME", description = "The deployment's name.")
+  @Option(
+      names = "--name",
+      paramLabel = "NAME",
+      description = "The deployment's name (default: that of the file).")
   String name;
 
   @Option(names = "--guests", paramLabel = "N", description = "The number of guests.")
@@ -111,7 +114,7 @@ public final class InitCommand implements Callable<Integer> {
     }
     FirstDescriptor first =
         new FirstDescriptor(
-            value("name", "the deployment's name", name, "lab", Name::parse),
+            value("name", "the deployment's name", name, usualName(), Name::parse),
             value("gpu", "the GPU: software, gpu or gpu:N", gpu, usualGpu(), InitCommand::served),
             value("guests", "the number of guests", guests, "1", t -> number(t, MOST_GUESTS)),
             value("image", "the guests' image", image, usualImage(), this::image),
@@ -162,6 +165,16 @@ public final class InitCommand implements Callable<Integer> {
       throw new IllegalArgumentException("the host serves software, gpu, gpu:N or a MIG instance");
     }
     return device;
+  }
+
+  /** The file's own name, so that two files describe two deployments. */
+  private String usualName() {
+    String base = file.getFileName().toString().replaceFirst("\\.ya?ml$", "");
+    try {
+      return Name.parse(base).text();
+    } catch (IllegalArgumentException e) {
+      return "lab"; // the file's name is no deployment's
+    }
   }
 
   private static String usualGpu() {
