@@ -60,6 +60,8 @@ class RestoreTest {
     apply(steps("1"));
     apply(steps("2"));
     undo();
+    assertThat(read().lastRunNewestFirst()).isEmpty();
+    assertThat(read().replaced()).isEmpty();
     undo();
     assertThat(FakeStep.world(world)).containsExactlyElementsOf(marks("1"));
   }
@@ -104,6 +106,15 @@ class RestoreTest {
     undo();
     assertThat(FakeStep.world(world)).containsExactlyElementsOf(marks("1"));
     assertThat(read().isPartial()).isFalse();
+  }
+
+  @Test
+  void aStepThatIsUndoneByHalfIsUndoneBeforeItIsDoneAgain() throws Exception {
+    apply(steps("1"));
+    FakeStep.killAt(world, "undo two half");
+    assertThat(catchThrowable(() -> apply(steps("2")))).as("killed").isNotNull();
+    FakeStep.liveOn(world);
+    assertThat(read().lastRunNewestFirst()).extracting(Step::name).containsExactly("two");
   }
 
   @Test
