@@ -6,6 +6,7 @@ import graft.cli.terminal.ProblemTree;
 import graft.cli.terminal.TerminalWriter;
 import graft.common.GraftException;
 import graft.common.json.Json;
+import graft.deployment.StalePlanException;
 import graft.deployment.apply.ApplyFailedException;
 import graft.deployment.descriptor.InvalidDescriptorException;
 import graft.deployment.plan.UnfitHostException;
@@ -81,6 +82,9 @@ public final class Errors implements IExecutionExceptionHandler {
     }
     if (e instanceof HostUnreachableException) {
       return ExitCode.HOST;
+    }
+    if (e instanceof StalePlanException) {
+      return ExitCode.DIFFERS;
     }
     return e instanceof DeploymentLock.BusyException ? ExitCode.BUSY : ExitCode.FAILED;
   }

@@ -5,7 +5,10 @@ import graft.cli.deployment.AttachCommand;
 import graft.cli.deployment.DemoCommand;
 import graft.cli.deployment.DestroyCommand;
 import graft.cli.deployment.DetachCommand;
+import graft.cli.deployment.DiffCommand;
+import graft.cli.deployment.InitCommand;
 import graft.cli.deployment.InventoryCommand;
+import graft.cli.deployment.ListCommand;
 import graft.cli.deployment.PlanCommand;
 import graft.cli.deployment.RestartCommand;
 import graft.cli.deployment.SchemaCommand;
@@ -72,7 +75,7 @@ import picocli.CommandLine.TypeConversionException;
     },
     footerHeading = "%nExamples:%n",
     footer = {
-      "  graft inspect > lab.yaml        start a descriptor from this host",
+      "  graft init lab.yaml             write a descriptor to begin with",
       "  graft validate lab.yaml         check it",
       "  graft plan lab.yaml             see what would change",
       "  graft apply lab.yaml            change it",
@@ -93,7 +96,7 @@ import picocli.CommandLine.TypeConversionException;
       "  4  this host does not meet the requirements; nothing was changed",
       "  5  interrupted or incomplete: apply continues, undo reverts it",
       "  6  another graft works on the same deployment",
-      "  7  status: the host differs from the descriptor",
+      "  7  status, diff: the host differs; apply PLAN: it is not as it was planned",
       "  130  interrupted",
       "  run and exec end with the program's exit code, or 125 if they could not start it.",
       "",
@@ -161,12 +164,15 @@ public final class Main implements Runnable {
 
   private static Map<String, Supplier<Object>> commands() {
     Map<String, Supplier<Object>> commands = new LinkedHashMap<>();
+    commands.put("init", InitCommand::new);
     commands.put("validate", ValidateCommand::new);
     commands.put("inspect", InspectCommand::new);
     commands.put("doctor", DoctorCommand::new);
     commands.put("plan", PlanCommand::new);
+    commands.put("diff", DiffCommand::new);
     commands.put("apply", ApplyCommand::new);
     commands.put("status", StatusCommand::new);
+    commands.put("list", ListCommand::new);
     commands.put("destroy", DestroyCommand::new);
     commands.put("start", StartCommand::new);
     commands.put("stop", StopCommand::new);

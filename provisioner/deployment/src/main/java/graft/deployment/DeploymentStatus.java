@@ -3,6 +3,7 @@ package graft.deployment;
 import graft.deployment.journal.Entry;
 import graft.deployment.journal.JournalState;
 import graft.deployment.observe.Connections;
+import graft.deployment.observe.LibvirtRecords;
 import graft.deployment.plan.ChannelChoice;
 import graft.deployment.state.ChannelMeasurement;
 import graft.deployment.state.MeasuredChannels;
@@ -12,16 +13,28 @@ import graft.deployment.step.guest.AwaitGuest;
 import graft.deployment.step.guest.DefineGuest;
 import graft.deployment.step.host.HostServer;
 import graft.hypervisors.libvirt.Guest;
+import graft.hypervisors.libvirt.GuestState;
 import graft.hypervisors.libvirt.calls.HypervisorException;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 
 /** The state of the servers and guests of a deployment, with what their last apply found. */
 public final class DeploymentStatus {
+  private static final String RUNNING = GuestState.RUNNING.words();
+
+  /** What Xen calls a running guest that waits. */
+  private static final String BLOCKED = GuestState.BLOCKED.words();
+
+  private static final String GONE = "gone";
+
+  /** The states of a guest that runs no longer. */
+  private static final Set<String> ENDED =
+      Set.of(GONE, GuestState.SHUT_OFF.words(), GuestState.CRASHED.words());
+
   private final List<Map<String, Object>> servers = new ArrayList<>();
   private final List<Map<String, Object>> guests = new ArrayList<>();
 
@@ -65,7 +78,12 @@ public final class DeploymentStatus {
       DefineGuest defined, JournalState journal, Connections connections) {
     Map<String, Object> tree = new LinkedHashMap<>();
     tree.put("name", defined.guest());
-    tree.put("state", state(defined, connections));
+    String state = state(defined, connections);
+    tree.put("state", state);
+    if (ENDED.contains(state)) {
+      LibvirtRecords.logged(defined.uri(), defined.guest())
+          .ifPresent(time -> tree.put("since", time.toString()));
+    }
     result(journal, defined, "ready")
         .ifPresent(r -> tree.put(AwaitGuest.BOOT_SECONDS, r.get(AwaitGuest.BOOT_SECONDS)));
     result(journal, defined, "verify").ifPresent(r -> tree.put("cuda", r));
@@ -87,17 +105,24 @@ public final class DeploymentStatus {
           .guest(defined.guest())
           .filter(g -> g.uuid().toString().equals(defined.uuid()))
           .map(Guest::state)
-          .map(s -> s.name().toLowerCase(Locale.ROOT).replace('_', ' '))
-          .orElse("gone");
+          .map(GuestState::words)
+          .orElse(GONE);
     } catch (HypervisorException e) {
       return "unknown: " + e.getMessage();
     }
   }
 
+  /** Whether a guest of {@link #guests} runs now. */
+  public static boolean isRunning(Map<String, Object> guest) {
+    return RUNNING.equals(guest.get("state")) || BLOCKED.equals(guest.get("state"));
+  }
+
+  /** The servers; each map can be added to. */
   public List<Map<String, Object>> servers() {
     return servers;
   }
 
+  /** The guests; each map can be added to. */
   public List<Map<String, Object>> guests() {
     return guests;
   }

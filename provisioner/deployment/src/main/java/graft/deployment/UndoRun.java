@@ -2,9 +2,11 @@ package graft.deployment;
 
 import graft.common.GraftException;
 import graft.common.disk.PrivateFiles;
+import graft.deployment.apply.Applier;
 import graft.deployment.apply.LiveContext;
 import graft.deployment.apply.Steps;
 import graft.deployment.apply.Undoer;
+import graft.deployment.journal.Entry;
 import graft.deployment.journal.Journal;
 import graft.deployment.journal.JournalState;
 import graft.deployment.observe.Connections;
@@ -42,9 +44,10 @@ public final class UndoRun {
    * What was done.
    *
    * @param steps how many steps were to be undone
-   * @param errors of those that could not be undone
+   * @param restored how many steps of earlier runs were to be done again
+   * @param errors of those that could not be undone, or done again
    */
-  public record Result(int steps, List<String> errors) {
+  public record Result(int steps, int restored, List<String> errors) {
     public boolean isWhole() {
       return errors.isEmpty();
     }
@@ -57,13 +60,29 @@ public final class UndoRun {
    */
   public Result run(Function<JournalState, List<Step>> choice, DataConsent consent)
       throws Exception {
-    if (!state.exists()) {
-      return new Result(0, List.of());
-    }
-    return DeploymentLock.holding(state, () -> locked(choice, consent));
+    return run(choice, consent, false);
   }
 
-  private Result locked(Function<JournalState, List<Step>> choice, DataConsent consent)
+  /**
+   * Undoes the last apply, and does again what that apply had undone or replaced.
+   *
+   * @throws DataKeptException before anything is undone, if data would be deleted without consent
+   */
+  public Result last(DataConsent consent) throws Exception {
+    return run(JournalState::lastRunNewestFirst, consent, true);
+  }
+
+  private Result run(
+      Function<JournalState, List<Step>> choice, DataConsent consent, boolean restore)
+      throws Exception {
+    if (!state.exists()) {
+      return new Result(0, 0, List.of());
+    }
+    return DeploymentLock.holding(state, () -> locked(choice, consent, restore));
+  }
+
+  private Result locked(
+      Function<JournalState, List<Step>> choice, DataConsent consent, boolean restore)
       throws Exception {
     try (Connections connections = new Connections();
         Journal journal = Journal.open(state.journal(), Steps.CODEC, Clock.systemUTC())) {
@@ -71,15 +90,30 @@ public final class UndoRun {
       consent.require(command, Step.data(steps));
       journal.note(command);
       LiveContext context = new LiveContext(connections, host, journal, progress);
-      List<String> errors =
+      Result result =
           progress.interruptible(
               "interrupted: graft " + command + " " + state.deployment() + " continues",
-              () -> new Undoer(journal, context, progress).undo(steps));
+              () -> {
+                List<String> errors = new Undoer(journal, context, progress).undo(steps);
+                return restore && errors.isEmpty()
+                    ? restore(steps.size(), journal, context)
+                    : new Result(steps.size(), 0, errors);
+              });
       if (journal.state().isEmpty()) {
         PrivateFiles.deleteFolder(state.path());
       }
-      return new Result(steps.size(), errors);
+      return result;
     }
+  }
+
+  private Result restore(int undone, Journal journal, LiveContext context)
+      throws InterruptedException {
+    List<Entry> replaced = journal.state().replaced();
+    for (String data : Step.data(replaced.stream().map(Entry::step).toList())) {
+      progress.warning("made anew, since its data was deleted: " + data);
+    }
+    List<String> errors = new Applier(journal, context, progress).restore(replaced);
+    return new Result(undone, replaced.size(), errors);
   }
 
   /**

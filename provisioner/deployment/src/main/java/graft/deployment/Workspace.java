@@ -27,6 +27,7 @@ import graft.hypervisors.xen.XenHypervisor;
 import java.nio.file.Path;
 import java.time.Clock;
 import java.util.List;
+import java.util.Optional;
 
 /** A descriptor on this host: the common part of the commands that plan. */
 public final class Workspace implements AutoCloseable {
@@ -42,7 +43,8 @@ public final class Workspace implements AutoCloseable {
     this(file, new Connections());
   }
 
-  private Workspace(DescriptorFile file, Connections connections) {
+  /** A descriptor whose connections also serve others; whoever closes it closes them. */
+  Workspace(DescriptorFile file, Connections connections) {
     this.file = file;
     this.state = StateFolder.of(file.descriptor().deploymentName());
     this.connections = connections;
@@ -103,14 +105,28 @@ public final class Workspace implements AutoCloseable {
    */
   public Plan apply(boolean keep, DataConsent consent, DeploymentProgress progress)
       throws Exception {
-    return DeploymentLock.holding(state, () -> locked(keep, consent, progress));
+    return apply(Optional.empty(), keep, consent, progress);
   }
 
-  private Plan locked(boolean keep, DataConsent consent, DeploymentProgress progress)
+  /**
+   * Changes the host to match the descriptor, if that is what was planned before.
+   *
+   * @param saved the earlier plan; empty to do whatever the plan is now
+   * @throws StalePlanException before anything is changed, if the plan is another one now
+   */
+  public Plan apply(
+      Optional<SavedPlan> saved, boolean keep, DataConsent consent, DeploymentProgress progress)
+      throws Exception {
+    return DeploymentLock.holding(state, () -> locked(saved, keep, consent, progress));
+  }
+
+  private Plan locked(
+      Optional<SavedPlan> saved, boolean keep, DataConsent consent, DeploymentProgress progress)
       throws Exception {
     try (Journal journal = Journal.open(state.journal(), Steps.CODEC, Clock.systemUTC())) {
       JournalState before = journal.state();
       Plan plan = plan(before, observe(before));
+      saved.ifPresent(earlier -> earlier.require(plan, before));
       plan.warnings().forEach(progress::warning);
       if (plan.isEmpty()) {
         return plan;

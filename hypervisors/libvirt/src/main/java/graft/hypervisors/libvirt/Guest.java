@@ -152,6 +152,11 @@ public final class Guest {
         });
   }
 
+  /** Lets a paused guest go on. */
+  public void resume() {
+    run("resume", domain -> LibvirtLibrary.calls().virDomainResume(domain));
+  }
+
   /**
    * Asks the guest's operating system to power off and returns at once. The guest may ignore the
    * request.

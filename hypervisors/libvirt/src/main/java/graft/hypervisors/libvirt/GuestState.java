@@ -1,5 +1,7 @@
 package graft.hypervisors.libvirt;
 
+import java.util.Locale;
+
 /** The state of a guest in its life cycle; the numbers are those of libvirt's virDomainState. */
 public enum GuestState {
   /** libvirt cannot tell. */
@@ -19,6 +21,11 @@ public enum GuestState {
 
   static GuestState of(int number) {
     return number >= 0 && number < BY_NUMBER.length ? BY_NUMBER[number] : NO_STATE;
+  }
+
+  /** The state in words: {@code shut off}. */
+  public String words() {
+    return name().toLowerCase(Locale.ROOT).replace('_', ' ');
   }
 
   /** Whether a hypervisor process or a Xen domain exists for the guest. */

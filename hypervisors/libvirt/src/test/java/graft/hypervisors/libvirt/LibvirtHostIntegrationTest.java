@@ -15,6 +15,8 @@ import graft.hypervisors.libvirt.capabilities.HostCapabilities;
 import graft.hypervisors.libvirt.capabilities.Version;
 import graft.hypervisors.libvirt.domain.GuestMetadata;
 import graft.hypervisors.libvirt.domain.Xml;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -26,6 +28,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 import org.w3c.dom.Document;
 
 /**
@@ -221,5 +224,27 @@ class LibvirtHostIntegrationTest {
     assertThat(call.isAlive()).isTrue();
     end.countDown();
     call.join();
+  }
+
+  /** A host of the test driver, whose only guest is paused (virDomainState 3). */
+  @Test
+  void aPausedGuestGoesOn(@TempDir Path folder) throws Exception {
+    String paused =
+        domain(NAME, "<test:runstate>3</test:runstate>")
+            .replace(
+                "<domain type='test'>",
+                "<domain type='test'"
+                    + " xmlns:test='http://libvirt.org/schemas/domain/test/1.0'>");
+    Path node = Files.writeString(folder.resolve("node.xml"), "<node>" + paused + "</node>");
+    try (LibvirtHost host = LibvirtHost.open("test://" + node)) {
+      Guest guest = host.guest(NAME).orElseThrow();
+      assertThat(guest.state()).isEqualTo(GuestState.PAUSED);
+      assertThat(guest.state().words()).isEqualTo("paused");
+      guest.resume();
+      assertThat(guest.state()).isEqualTo(GuestState.RUNNING);
+      assertThatExceptionOfType(HypervisorException.class)
+          .isThrownBy(guest::resume)
+          .withMessageContaining("resume");
+    }
   }
 }

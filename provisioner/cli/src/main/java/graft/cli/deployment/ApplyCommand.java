@@ -4,12 +4,14 @@ import graft.cli.terminal.ExitCode;
 import graft.cli.terminal.OperatorAudit;
 import graft.cli.terminal.Output;
 import graft.common.values.Seconds;
+import graft.deployment.SavedPlan;
 import graft.deployment.Workspace;
 import graft.deployment.plan.Plan;
 import java.nio.file.Path;
 import java.util.LinkedHashMap;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -26,18 +28,23 @@ import picocli.CommandLine.Parameters;
       "Carries out what graft plan shows. Each step is written to a journal before it begins. If a"
           + " step fails, everything that this run did is undone. After Ctrl-C or a crash, apply"
           + " continues and undo reverts. Applying again changes nothing.",
+      "",
+      "Given a plan that graft plan --out has saved, apply makes the plan again from the descriptor"
+          + " that the file names. It ends with 7 and changes nothing if the two plans differ, and"
+          + " says in what.",
       ""
     },
     footerHeading = "%nExamples:%n",
     footer = {
       "  graft apply lab.yaml",
+      "  graft apply lab.plan                      do what graft plan --out lab.plan showed",
       "  graft apply --keep-on-failure lab.yaml    keep a failed guest for inspection"
     })
 public final class ApplyCommand implements Callable<Integer> {
   @Mixin Output output;
 
-  @Parameters(paramLabel = "DESCRIPTOR", description = "The descriptor.")
-  Path descriptor;
+  @Parameters(paramLabel = "DESCRIPTOR|PLAN", description = "The descriptor, or a saved plan.")
+  Path given;
 
   @Mixin DataOption data;
 
@@ -47,12 +54,16 @@ public final class ApplyCommand implements Callable<Integer> {
   @Override
   public Integer call() throws Exception {
     long start = System.nanoTime();
+    Optional<SavedPlan> saved =
+        SavedPlan.isOne(given) ? Optional.of(SavedPlan.read(given)) : Optional.empty();
+    Path descriptor = saved.map(SavedPlan::descriptor).orElse(given);
     String file = descriptor.toAbsolutePath().normalize().toString();
     try (Workspace workspace = new Workspace(descriptor)) {
       Plan plan;
       try {
         plan =
-            workspace.apply(keep, data.consent(output), OperatorAudit.progress(output.err(), file));
+            workspace.apply(
+                saved, keep, data.consent(output), OperatorAudit.progress(output.err(), file));
       } catch (Exception e) {
         OperatorAudit.write(output.err(), "apply", Map.of("descriptor", file, "outcome", "failed"));
         throw e;

@@ -2,13 +2,17 @@ package graft.cli.deployment;
 
 import graft.cli.terminal.ExitCode;
 import graft.cli.terminal.Output;
+import graft.deployment.SavedPlan;
 import graft.deployment.Workspace;
 import graft.deployment.journal.JournalState;
 import graft.deployment.plan.Plan;
 import java.nio.file.Path;
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
 /** {@code graft plan}: shows what apply would do. */
@@ -21,21 +25,39 @@ import picocli.CommandLine.Parameters;
       "Examines the host and compares it with the descriptor and with what was applied before."
           + " Lines with + will be done, lines with - will be undone. All obstacles are reported"
           + " together, each with its place in the descriptor.",
+      "",
+      "With --out the plan is also saved, for graft apply PLAN: it does what was planned, or"
+          + " nothing at all if the host or the descriptor has changed since. The file has mode"
+          + " 0600 and holds a checksum of each step in place of its settings.",
       ""
     },
     footerHeading = "%nExamples:%n",
-    footer = {"  graft plan lab.yaml", "  graft plan --output json lab.yaml"})
+    footer = {
+      "  graft plan lab.yaml",
+      "  graft plan --out lab.plan lab.yaml; graft apply lab.plan",
+      "  graft plan --output json lab.yaml"
+    })
 public final class PlanCommand implements Callable<Integer> {
   @Mixin Output output;
 
   @Parameters(paramLabel = "DESCRIPTOR", description = "The descriptor.")
   Path descriptor;
 
+  @Option(
+      names = "--out",
+      paramLabel = "FILE",
+      description = "Save the plan for graft apply. Only a saved plan is replaced.")
+  Path out;
+
   @Override
   public Integer call() throws Exception {
     try (Workspace workspace = new Workspace(descriptor)) {
       JournalState journal = workspace.journal();
       Plan plan = workspace.plan(journal, workspace.observe(journal));
+      if (out != null) {
+        SavedPlan.of(plan, journal, descriptor, Instant.now().truncatedTo(ChronoUnit.SECONDS))
+            .write(out);
+      }
       output.say(plan.toText().stripTrailing());
       output.result(plan.toTree());
       return ExitCode.OK;

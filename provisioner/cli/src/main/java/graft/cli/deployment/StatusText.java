@@ -14,10 +14,24 @@ final class StatusText {
       String pid = server.containsKey("pid") ? " (process " + server.get("pid") + ")" : "";
       text.append("  GPU ").append(server.get("gpu")).append(": server ");
       text.append(server.get("state")).append(pid).append(" at ").append(server.get("listen"));
-      text.append(", device ").append(server.get("device")).append('\n');
+      text.append(", device ").append(server.get("device"));
+      if (server.get("sessions") instanceof Integer sessions) {
+        text.append(", ").append(sessions).append(sessions == 1 ? " session" : " sessions");
+      }
+      text.append(Boolean.FALSE.equals(server.get("answers")) ? ", DOES NOT ANSWER\n" : "\n");
     }
     for (Map<String, Object> guest : status.guests()) {
       text.append("  guest ").append(guest.get("name")).append(": ").append(guest.get("state"));
+      if (guest.containsKey("since")) {
+        text.append(" since ").append(guest.get("since"));
+      }
+      if (!DeploymentStatus.isRunning(guest)) {
+        text.append('\n'); // what was true when the guest was started is not true now
+        continue;
+      }
+      if (Boolean.FALSE.equals(guest.get("answers"))) {
+        text.append(", DOES NOT ANSWER");
+      }
       if (guest.containsKey(AwaitGuest.BOOT_SECONDS)) {
         text.append(", ready after ").append(guest.get(AwaitGuest.BOOT_SECONDS)).append(" s");
       }

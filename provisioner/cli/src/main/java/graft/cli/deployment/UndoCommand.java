@@ -3,7 +3,6 @@ package graft.cli.deployment;
 import graft.cli.terminal.Output;
 import graft.cli.terminal.TextProgress;
 import graft.deployment.UndoRun;
-import graft.deployment.journal.JournalState;
 import graft.deployment.state.StateFolder;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
@@ -13,12 +12,14 @@ import picocli.CommandLine.Mixin;
 @Command(
     name = "undo",
     mixinStandardHelpOptions = true,
-    header = "Undoes the last apply.",
+    header = "Undoes the last apply, and restores what was there before.",
     description = {
       "",
       "Undoes every step of the last apply, last first, whether it succeeded, failed or was"
-          + " killed. Steps of earlier applies stay. What the last apply itself removed or replaced"
-          + " is not restored: graft apply of the earlier descriptor makes it again.",
+          + " killed. Steps of earlier applies stay, and those that the last apply had removed or"
+          + " replaced are done again with their earlier settings. Data of disks that it deleted"
+          + " cannot be restored, and access that was revoked since is not. The descriptor is not"
+          + " changed: graft apply would do the undone steps again.",
       ""
     },
     footerHeading = "%nExamples:%n",
@@ -32,7 +33,6 @@ public final class UndoCommand implements Callable<Integer> {
   public Integer call() throws Exception {
     StateFolder state = target.state();
     UndoRun undo = new UndoRun(state, "undo", new TextProgress(output.err()));
-    return UndoReport.report(
-        output, "undo", state, undo.run(JournalState::lastRunNewestFirst, data.consent(output)));
+    return UndoReport.report(output, "undo", state, undo.last(data.consent(output)));
   }
 }

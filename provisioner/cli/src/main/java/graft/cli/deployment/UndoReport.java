@@ -30,7 +30,12 @@ final class UndoReport {
             result.steps()));
     result.errors().forEach(output.err()::println);
     output.err().flush();
-    String done = result.steps() == 0 ? "nothing to undo" : result.steps() + " steps undone";
+    String restored =
+        result.restored() == 0 ? "" : ", " + result.restored() + " of earlier applies done again";
+    String done =
+        result.steps() + result.restored() == 0
+            ? "nothing to undo"
+            : result.steps() + " steps undone" + restored;
     output.say(
         state.deployment()
             + ": "
@@ -38,6 +43,7 @@ final class UndoReport {
     Map<String, Object> tree = new LinkedHashMap<>();
     tree.put("setup", state.deployment().text());
     tree.put("steps", result.steps());
+    tree.put("restored", result.restored());
     tree.put("errors", result.errors());
     output.result(tree);
     return result.isWhole() ? ExitCode.OK : ExitCode.PARTIAL;

@@ -23,7 +23,10 @@ public final class ExitCode {
   /** Another graft process works on the same deployment. */
   public static final int BUSY = 6;
 
-  /** The state differs from the descriptor ({@code status}). */
+  /**
+   * The state differs from the descriptor ({@code status}, {@code diff}), or from a saved plan
+   * ({@code apply}).
+   */
   public static final int DIFFERS = 7;
 
   /** The program was not run ({@code run}, {@code exec}); docker and env use the same code. */

@@ -11,6 +11,7 @@ import graft.deployment.step.StoppedException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -89,14 +90,43 @@ public final class Applier {
     return steps;
   }
 
+  /** A step to be done, and the run that it belongs to. */
+  private record Todo(Step step, long run) {}
+
   private boolean doAll(Plan plan, long run) throws InterruptedException {
-    var chains = plan.byChain(Action.Kind.DO);
+    Map<Chain, List<Todo>> chains = new LinkedHashMap<>();
+    plan.byChain(Action.Kind.DO)
+        .forEach(
+            (chain, actions) ->
+                chains.put(chain, actions.stream().map(a -> new Todo(a.step(), run)).toList()));
+    return doAll(chains);
+  }
+
+  /**
+   * Does steps again that a run has replaced. They belong to the runs that did them first, so that
+   * another undo of the last run does not undo them.
+   *
+   * @param entries in their order
+   * @return the errors; after the first one nothing more is begun
+   */
+  public List<String> restore(List<Entry> entries) throws InterruptedException {
+    Map<Chain, List<Todo>> chains = new LinkedHashMap<>();
+    for (Entry entry : entries) {
+      chains
+          .computeIfAbsent(entry.step().chain(), chain -> new ArrayList<>())
+          .add(new Todo(entry.step(), entry.run()));
+    }
+    doAll(chains);
+    return List.copyOf(errors);
+  }
+
+  private boolean doAll(Map<Chain, List<Todo>> chains) throws InterruptedException {
     for (Chain.Phase phase : Chain.Phase.values()) {
       List<Callable<Boolean>> work = new ArrayList<>();
       chains.forEach(
-          (chain, actions) -> {
+          (chain, steps) -> {
             if (chain.phase() == phase) {
-              work.add(() -> chain(actions, run));
+              work.add(() -> chain(steps));
             }
           });
       if (!Chains.run(work)) {
@@ -106,9 +136,9 @@ public final class Applier {
     return true;
   }
 
-  private boolean chain(List<Action> actions, long run) {
-    for (Action action : actions) {
-      if (context.isStopping() || !step(action.step(), run)) {
+  private boolean chain(List<Todo> steps) {
+    for (Todo todo : steps) {
+      if (context.isStopping() || !step(todo.step(), todo.run())) {
         return false;
       }
     }

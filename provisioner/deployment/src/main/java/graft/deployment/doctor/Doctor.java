@@ -48,8 +48,7 @@ public final class Doctor {
   public List<Finding> examine() {
     findings.add(Finding.ok("Java", Runtime.version().toString()));
     libvirt();
-    program("qemu-img", "makes disks of guests that boot an image", "apt-get install qemu-utils");
-    program("setsid", "starts servers", "apt-get install util-linux");
+    findings.addAll(programs());
     client();
     findings.add(isolation);
     resources();
@@ -74,10 +73,21 @@ public final class Doctor {
     }
     findings.add(
         Finding.problem(
-            "libvirt",
-            String.join("; ", errors),
-            "apt-get install libvirt-daemon-system; then systemctl start libvirtd, or without"
-                + " systemd: virtlogd -d; libvirtd -d"));
+                "libvirt",
+                String.join("; ", errors),
+                "apt-get install libvirt-daemon-system; then systemctl start libvirtd, or without"
+                    + " systemd: virtlogd -d; libvirtd -d")
+            .fixedBy(libvirtCommands()));
+  }
+
+  /** What starts libvirt's daemon, and installs it where it is missing. */
+  List<List<String>> libvirtCommands() {
+    List<List<String>> commands = new ArrayList<>();
+    if (!HostProgram.isThere("libvirtd", environment)) {
+      commands.add(Fixes.install("libvirt-daemon-system"));
+    }
+    commands.addAll(Fixes.startLibvirt());
+    return commands;
   }
 
   private void hypervisor(HostCapabilities host) {
@@ -105,10 +115,18 @@ public final class Doctor {
     }
   }
 
-  private void program(String name, String use, String fix) {
-    boolean there = HostProgram.isThere(name, environment);
-    findings.add(
-        there ? Finding.ok(name, "there") : Finding.problem(name, "missing: it " + use, fix));
+  /** The programs that Graft runs. */
+  List<Finding> programs() {
+    return List.of(
+        program("qemu-img", "makes disks of guests that boot an image", "qemu-utils"),
+        program("setsid", "starts servers", "util-linux"));
+  }
+
+  private Finding program(String name, String use, String debian) {
+    return HostProgram.isThere(name, environment)
+        ? Finding.ok(name, "there")
+        : Finding.problem(name, "missing: it " + use, "apt-get install " + debian)
+            .fixedBy(List.of(Fixes.install(debian)));
   }
 
   private void client() {

@@ -4,18 +4,31 @@ import graft.common.GraftException;
 import graft.common.json.Json;
 import graft.deployment.step.Step;
 import graft.deployment.step.StepCodec;
+import graft.deployment.step.guest.GrantAccess;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 
 /** Computes the state of a journal from its records. */
 final class JournalReplay {
+  private static final String REVOKE = "revoke ";
+
   private final StepCodec codec;
   private final Map<String, Entry> entries = new LinkedHashMap<>();
+
+  /** What was there before the last apply, and can be restored. */
+  private final Map<String, Entry> former = new LinkedHashMap<>();
+
+  /** The guests whose access was revoked and not granted again since. */
+  private final Set<String> revoked = new LinkedHashSet<>();
+
+  private String command = "";
   private long lastRun;
   private String descriptor = "";
   private String uri = "";
@@ -63,10 +76,17 @@ final class JournalReplay {
     switch (String.valueOf(record.get("event"))) {
       case "run" -> {
         requireVersion(record.get("version"));
-        if (record.get("command").equals("apply")) {
+        command = String.valueOf(record.get("command"));
+        if (command.equals("apply")) {
+          former.clear();
+          former.putAll(entries);
+          revoked.forEach(this::forgetGrant);
           lastRun = (Long) record.get("run");
           descriptor = String.valueOf(record.get("descriptor"));
           uri = String.valueOf(record.get("uri"));
+        } else if (command.startsWith(REVOKE)) {
+          revoked.add(command.substring(REVOKE.length()));
+          forgetGrant(command.substring(REVOKE.length()));
         }
       }
       case "begin" -> {
@@ -78,13 +98,30 @@ final class JournalReplay {
         long run = (Long) record.get("run");
         entries.put(id, new Entry(step, run, Entry.Status.BEGUN, before, Map.of()));
       }
-      case "done" -> change(id, Entry.Status.DONE, tree(record.get("result")));
+      case "done" -> {
+        change(id, Entry.Status.DONE, tree(record.get("result")));
+        if (entries.get(id).step() instanceof GrantAccess grant) {
+          revoked.remove(grant.guest());
+        }
+      }
       case "failed" -> change(id, Entry.Status.FAILED, Map.of());
       case "undoing" -> change(id, Entry.Status.UNDOING, Map.of());
-      case "undone" -> entries.remove(id);
+      case "undone" -> {
+        entries.remove(id);
+        if (!command.equals("apply") && !command.equals("undo")) {
+          former.remove(id); // detach, destroy: it was not the last apply that removed it
+        }
+      }
       case "end" -> {}
       default -> throw new IllegalArgumentException("unknown event " + record.get("event"));
     }
+  }
+
+  /** An undo must not give a guest the access that was revoked before or after the apply. */
+  private void forgetGrant(String guest) {
+    former
+        .values()
+        .removeIf(e -> e.step() instanceof GrantAccess grant && grant.guest().equals(guest));
   }
 
   private static void requireVersion(Object version) {
@@ -115,7 +152,7 @@ final class JournalReplay {
   }
 
   JournalState state() {
-    return new JournalState(entries, lastRun, descriptor, uri);
+    return new JournalState(entries, lastRun, descriptor, uri, former);
   }
 
   /** The length of the file up to the last whole record. */

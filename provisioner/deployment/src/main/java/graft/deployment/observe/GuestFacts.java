@@ -1,5 +1,6 @@
 package graft.deployment.observe;
 
+import java.util.Optional;
 import java.util.Set;
 import java.util.UUID;
 
@@ -11,6 +12,7 @@ import java.util.UUID;
  * @param devices the devices of the host in its present or its persistent definition, by PCI
  *     address or UUID; not examined where a deployment has no devices
  * @param attached those of them in the persistent definition and, if it runs, in the present one
+ * @param definition its persistent definition; absent if it has none or is another deployment's
  */
 public record GuestFacts(
     String name,
@@ -20,4 +22,18 @@ public record GuestFacts(
     String deployment,
     String state,
     Set<String> devices,
-    Set<String> attached) {}
+    Set<String> attached,
+    Optional<DefinitionFacts> definition) {
+  /** A guest whose definition was not examined. */
+  public GuestFacts(
+      String name,
+      UUID uuid,
+      boolean running,
+      boolean persistent,
+      String deployment,
+      String state,
+      Set<String> devices,
+      Set<String> attached) {
+    this(name, uuid, running, persistent, deployment, state, devices, attached, Optional.empty());
+  }
+}

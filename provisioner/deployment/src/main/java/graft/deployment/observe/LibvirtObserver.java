@@ -30,17 +30,19 @@ final class LibvirtObserver {
    *     with it
    * @param networks the networks whose address is needed
    * @param devices whether the guests' devices are needed
+   * @param deployment the deployment whose guests' definitions are needed
    */
   LibvirtFacts observe(
       LibvirtUri wanted,
       HypervisorChoice hypervisor,
       String known,
       Set<String> networks,
-      boolean devices) {
+      boolean devices,
+      String deployment) {
     List<String> candidates = candidates(wanted, hypervisor, known);
     LibvirtFacts facts = null;
     for (String uri : candidates) {
-      facts = observe(uri, networks, devices);
+      facts = observe(uri, networks, devices, deployment);
       if (facts.answers()) {
         return facts;
       }
@@ -63,7 +65,8 @@ final class LibvirtObserver {
     };
   }
 
-  private LibvirtFacts observe(String uri, Set<String> networks, boolean devices) {
+  private LibvirtFacts observe(
+      String uri, Set<String> networks, boolean devices, String deployment) {
     try {
       LibvirtHost host = connections.get(uri);
       List<NetworkFacts> seen =
@@ -73,7 +76,7 @@ final class LibvirtObserver {
           "",
           Optional.of(host.capabilities()),
           guestMemory(host),
-          host.guests().stream().map(found -> guest(found, devices)).toList(),
+          host.guests().stream().map(found -> guest(uri, found, devices, deployment)).toList(),
           seen,
           host.hasNetworkFilter(InterfaceSpec.CLEAN_TRAFFIC));
     } catch (HypervisorException e) {
@@ -90,7 +93,8 @@ final class LibvirtObserver {
         : Optional.empty();
   }
 
-  private static GuestFacts guest(ObservedGuest seen, boolean lookAtDevices) {
+  private static GuestFacts guest(
+      String uri, ObservedGuest seen, boolean lookAtDevices, String wanted) {
     Set<String> devices = new TreeSet<>();
     Set<String> attached = new TreeSet<>();
     if (lookAtDevices) {
@@ -107,15 +111,28 @@ final class LibvirtObserver {
         // the guest was removed meanwhile
       }
     }
+    String deployment = seen.metadata().map(m -> m.deployment()).orElse("");
     return new GuestFacts(
         seen.name(),
         seen.guest().uuid(),
         seen.state().isActive(),
         seen.persistent(),
-        seen.metadata().map(m -> m.deployment()).orElse(""),
-        seen.state().name().toLowerCase(java.util.Locale.ROOT).replace('_', ' '),
+        deployment,
+        seen.state().words(),
         devices,
-        attached);
+        attached,
+        seen.persistent() && deployment.equals(wanted) ? definition(uri, seen) : Optional.empty());
+  }
+
+  private static Optional<DefinitionFacts> definition(String uri, ObservedGuest seen) {
+    try {
+      return Optional.of(
+          DefinitionFacts.of(
+              seen.guest().definitionXml().getDocumentElement(),
+              LibvirtRecords.defined(uri, seen.name())));
+    } catch (NotFoundException e) {
+      return Optional.empty(); // the guest was removed meanwhile
+    }
   }
 
   private static NetworkFacts network(LibvirtHost host, Network seen, Set<String> wanted) {

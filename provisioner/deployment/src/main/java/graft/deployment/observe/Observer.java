@@ -66,7 +66,8 @@ public final class Observer {
                         descriptor.hypervisor(),
                         known.uri(),
                         networks(descriptor),
-                        devices));
+                        devices,
+                        state.deployment().text()));
     DeviceFacts seen =
         devices
             ? new DeviceObserver(host, DeviceClaims.folder(state.path().getParent()))

@@ -87,7 +87,7 @@ final class ChainPlan {
       return changed(entry.step().describe(), step.describe());
     }
     return switch (entry.status()) {
-      case DONE -> step.isDone(snapshot) ? null : "gone from the host";
+      case DONE -> step.isDone(snapshot) ? null : step.whyNotDone(snapshot);
       case BEGUN -> "was interrupted";
       case FAILED -> "failed before";
       case UNDOING -> "was being undone";

@@ -6,8 +6,10 @@ import graft.common.program.CurrentUser;
 import graft.common.values.Name;
 import java.io.IOException;
 import java.nio.file.Files;
+import java.nio.file.LinkOption;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Optional;
 import java.util.stream.Stream;
 
 /**
@@ -16,6 +18,8 @@ import java.util.stream.Stream;
  * @param path the folder, which need not exist yet
  */
 public record StateFolder(Name deployment, Path path) {
+  private static final String JOURNAL = "journal.jsonl";
+
   /**
    * The folder of a deployment, under {@link CurrentUser#stateFolder}.
    *
@@ -29,21 +33,57 @@ public record StateFolder(Name deployment, Path path) {
     return folder;
   }
 
-  /** All deployments that have a folder. */
+  /** All deployments that have a folder; a folder whose name is no deployment's is left out. */
   public static List<StateFolder> all() {
-    Path root = CurrentUser.stateFolder(System.getenv());
+    return folders(CurrentUser.stateFolder(System.getenv())).stream()
+        .map(StateFolder::at)
+        .flatMap(Optional::stream)
+        .toList();
+  }
+
+  /**
+   * The folders with a journal, in the order of their names, sound or not.
+   *
+   * @param root the folder of the state of all deployments, which need not exist
+   */
+  public static List<Path> folders(Path root) {
     if (!Files.isDirectory(root)) {
       return List.of();
     }
     try (Stream<Path> children = Files.list(root)) {
       return children
-          .filter(child -> Files.exists(child.resolve("journal.jsonl")))
-          .map(child -> new StateFolder(new Name(child.getFileName().toString()), child))
-          .sorted((a, b) -> a.deployment().compareTo(b.deployment()))
+          .filter(child -> Files.exists(child.resolve(JOURNAL), LinkOption.NOFOLLOW_LINKS))
+          .sorted()
           .toList();
     } catch (IOException e) {
       throw new GraftException("cannot list " + root + ": " + e.getMessage(), "", e);
     }
+  }
+
+  /** The state that a folder holds; empty if its name is no deployment's. */
+  private static Optional<StateFolder> at(Path folder) {
+    try {
+      return Optional.of(new StateFolder(new Name(folder.getFileName().toString()), folder));
+    } catch (IllegalArgumentException e) {
+      return Optional.empty();
+    }
+  }
+
+  /**
+   * The state that a folder holds.
+   *
+   * @throws GraftException if its name is no deployment's, or other users can write to it
+   */
+  public static StateFolder sound(Path folder) {
+    StateFolder state =
+        at(folder)
+            .orElseThrow(
+                () ->
+                    new GraftException(
+                        "'" + folder.getFileName() + "' is not the name of a deployment",
+                        "look for who made " + folder));
+    FolderAccess.check(folder);
+    return state;
   }
 
   public boolean exists() {
@@ -63,7 +103,7 @@ public record StateFolder(Name deployment, Path path) {
   }
 
   public Path journal() {
-    return path.resolve("journal.jsonl");
+    return path.resolve(JOURNAL);
   }
 
   public Path lock() {

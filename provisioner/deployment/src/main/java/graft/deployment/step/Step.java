@@ -26,6 +26,11 @@ public interface Step extends Change<Snapshot, StepContext> {
   @Override
   boolean isDone(Snapshot snapshot);
 
+  /** What the host lacks of it, in a few words, where it is not done although it was. */
+  default String whyNotDone(Snapshot snapshot) {
+    return "gone from the host";
+  }
+
   /** The journal keeps the first values, however often the step is repeated. */
   @Override
   default Map<String, Object> before(StepContext context) throws Exception {

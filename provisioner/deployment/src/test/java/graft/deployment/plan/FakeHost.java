@@ -8,6 +8,7 @@ import graft.deployment.descriptor.InvalidDescriptorException;
 import graft.deployment.journal.Entry;
 import graft.deployment.journal.JournalState;
 import graft.deployment.observe.ConnectionFacts;
+import graft.deployment.observe.DefinitionFacts;
 import graft.deployment.observe.DeviceFacts;
 import graft.deployment.observe.FileFacts;
 import graft.deployment.observe.GuestFacts;
@@ -296,11 +297,32 @@ final class FakeHost {
   }
 
   FakeHost off(String guest) {
+    return seen(guest, "shut off", Optional.empty());
+  }
+
+  FakeHost paused(String guest) {
+    return seen(guest, "paused", Optional.empty());
+  }
+
+  /** What libvirt would start the guest with next is another definition than Graft's. */
+  FakeHost redefined(String guest, DefinitionFacts definition) {
+    return seen(guest, "running", Optional.of(definition));
+  }
+
+  private FakeHost seen(String guest, String state, Optional<DefinitionFacts> definition) {
     GuestFacts was = guests.get(guest);
     guests.put(
         guest,
         new GuestFacts(
-            guest, was.uuid(), false, true, was.deployment(), "shut off", Set.of(), Set.of()));
+            guest,
+            was.uuid(),
+            !state.equals("shut off"),
+            true,
+            was.deployment(),
+            state,
+            Set.of(),
+            Set.of(),
+            definition));
     return this;
   }
 

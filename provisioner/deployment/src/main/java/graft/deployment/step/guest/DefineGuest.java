@@ -1,10 +1,14 @@
 package graft.deployment.step.guest;
 
+import graft.deployment.observe.DefinitionFacts;
+import graft.deployment.observe.GuestFacts;
 import graft.deployment.observe.Snapshot;
 import graft.deployment.step.GuestStep;
 import graft.deployment.step.StepContext;
 import graft.hypervisors.libvirt.Guest;
 import graft.hypervisors.libvirt.LibvirtHost;
+import graft.hypervisors.libvirt.domain.Xml;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 
@@ -28,11 +32,41 @@ public record DefineGuest(String uri, String guest, String uuid, String summary,
 
   @Override
   public boolean isDone(Snapshot snapshot) {
+    Optional<GuestFacts> found = own(snapshot);
+    return found.isPresent() && changes(found.get()).isEmpty();
+  }
+
+  @Override
+  public String whyNotDone(Snapshot snapshot) {
+    Optional<GuestFacts> found = own(snapshot);
+    if (found.isEmpty()) {
+      return "gone from the host";
+    }
+    String since =
+        found
+            .flatMap(GuestFacts::definition)
+            .flatMap(DefinitionFacts::written)
+            .map(time -> " at " + time)
+            .orElse("");
+    return "its definition was changed" + since + ": " + String.join(", ", changes(found.get()));
+  }
+
+  private Optional<GuestFacts> own(Snapshot snapshot) {
     return snapshot
         .libvirt()
         .guest(guest)
-        .filter(g -> g.uuid().toString().equals(uuid) && g.persistent())
-        .isPresent();
+        .filter(g -> g.uuid().toString().equals(uuid) && g.persistent());
+  }
+
+  /** What somebody has changed in libvirt since this step. */
+  private List<String> changes(GuestFacts found) {
+    return found
+        .definition()
+        .map(
+            is ->
+                is.differencesFrom(
+                    DefinitionFacts.of(Xml.parse(xml).getDocumentElement(), Optional.empty())))
+        .orElse(List.of());
   }
 
   @Override

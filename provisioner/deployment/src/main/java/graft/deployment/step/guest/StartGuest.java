@@ -5,10 +5,12 @@ import graft.deployment.observe.Snapshot;
 import graft.deployment.step.GuestStep;
 import graft.deployment.step.StepContext;
 import graft.hypervisors.libvirt.Guest;
+import graft.hypervisors.libvirt.GuestState;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Map;
+import java.util.Optional;
 
 /**
  * Starts a guest.
@@ -18,6 +20,8 @@ import java.util.Map;
 public record StartGuest(String uri, String guest, String uuid, Path console) implements GuestStep {
   /** The key of the result that holds when the start began, in ms since 1970. */
   static final String STARTED = "startedAt";
+
+  private static final String PAUSED = GuestState.PAUSED.words();
 
   @Override
   public String name() {
@@ -31,19 +35,26 @@ public record StartGuest(String uri, String guest, String uuid, Path console) im
 
   @Override
   public boolean isDone(Snapshot snapshot) {
-    return snapshot
-        .libvirt()
-        .guest(guest)
-        .filter(g -> g.uuid().toString().equals(uuid))
-        .map(GuestFacts::running)
-        .orElse(false);
+    return own(snapshot).filter(g -> g.running() && !g.state().equals(PAUSED)).isPresent();
+  }
+
+  @Override
+  public String whyNotDone(Snapshot snapshot) {
+    return own(snapshot).map(g -> "it is " + g.state()).orElse("gone from the host");
+  }
+
+  private Optional<GuestFacts> own(Snapshot snapshot) {
+    return snapshot.libvirt().guest(guest).filter(g -> g.uuid().toString().equals(uuid));
   }
 
   @Override
   public Map<String, Object> apply(StepContext context) throws Exception {
     Guest domain = Domains.get(context.libvirt(uri), guest, uuid);
     long now = System.currentTimeMillis();
-    if (!domain.state().isActive()) {
+    GuestState state = domain.state();
+    if (state == GuestState.PAUSED) {
+      domain.resume();
+    } else if (!state.isActive()) {
       Files.deleteIfExists(console);
       domain.start();
     }

@@ -29,7 +29,16 @@ public final class OperatorClient {
 
   /** Asks for the sessions that the server serves. */
   public static Map<String, Object> sessions(Path socket) throws IOException {
-    return ask(socket, Map.of("request", "sessions"));
+    return sessions(socket, LIMIT);
+  }
+
+  /**
+   * Asks for the sessions that the server serves.
+   *
+   * @param limit how long to wait for the answer
+   */
+  public static Map<String, Object> sessions(Path socket, Duration limit) throws IOException {
+    return ask(socket, Map.of("request", "sessions"), limit);
   }
 
   /**
@@ -47,7 +56,12 @@ public final class OperatorClient {
    * @throws IOException if the server does not answer, or refuses the request
    */
   static Map<String, Object> ask(Path socket, Map<String, Object> request) throws IOException {
-    long deadline = System.nanoTime() + LIMIT.toNanos();
+    return ask(socket, request, LIMIT);
+  }
+
+  private static Map<String, Object> ask(Path socket, Map<String, Object> request, Duration limit)
+      throws IOException {
+    long deadline = System.nanoTime() + limit.toNanos();
     try (NativeSocket server = NativeSocket.connectStream(socket, "the server")) {
       checkOwner(socket, server);
       byte[] line = (Json.line(request) + "\n").getBytes(StandardCharsets.UTF_8);
@@ -59,7 +73,7 @@ public final class OperatorClient {
         }
         // The server has closed the connection already: it answers only some users.
       }
-      Map<String, Object> answer = Json.readObject(receive(server, deadline));
+      Map<String, Object> answer = Json.readObject(receive(server, deadline, limit));
       if (answer.get("error") instanceof String error) {
         throw new IOException(error);
       }
@@ -80,7 +94,8 @@ public final class OperatorClient {
     }
   }
 
-  private static String receive(NativeSocket server, long deadline) throws IOException {
+  private static String receive(NativeSocket server, long deadline, Duration limit)
+      throws IOException {
     ByteArrayOutputStream answer = new ByteArrayOutputStream();
     try (Scratch scratch = new Scratch(CHUNK)) {
       long count;
@@ -91,7 +106,7 @@ public final class OperatorClient {
         }
       }
       if (count == NativeSocket.NOTHING) {
-        throw new IOException("the server has not answered for " + LIMIT.toSeconds() + " s");
+        throw new IOException("the server has not answered for " + limit.toSeconds() + " s");
       }
       if (answer.size() == 0) {
         throw new IOException("the server answers only root and the user that it runs as");
