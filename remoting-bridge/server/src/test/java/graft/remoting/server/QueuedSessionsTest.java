@@ -92,8 +92,8 @@ class QueuedSessionsTest {
 
   @Test
   void aClientWaitsIsToldSoAndGetsThePlaceOfTheOther() throws Exception {
-    try (ServerFixture fixture = start(1);
-        WireClient alice = fixture.alice()) {
+    try (ServerFixture fixture = start(1)) {
+      WireClient alice = fixture.alice();
       Waiting bob = queue(fixture, "bob", ServerFixture.BOB, HEARS_WAITS);
       WireClient.Welcome notice = bob.welcome.get(60, TimeUnit.SECONDS);
       assertThat(notice.status()).isEqualTo(HandshakeStatus.WAITING.code());
@@ -114,8 +114,8 @@ class QueuedSessionsTest {
 
   @Test
   void aClientThatUnderstandsNoWaitsHearsNothingUntilItHasItsPlace() throws Exception {
-    try (ServerFixture fixture = start(1);
-        WireClient alice = fixture.alice()) {
+    try (ServerFixture fixture = start(1)) {
+      WireClient alice = fixture.alice();
       Waiting bob = queue(fixture, "bob", ServerFixture.BOB, 0);
       Waiting hears = queue(fixture, "bob", ServerFixture.BOB, HEARS_WAITS);
       // Both have waited for long enough to be told.

@@ -173,7 +173,7 @@ public final class SessionPlaces {
       return waiter;
     } finally {
       if (!mayStay) {
-        queue.remove(waiter);
+        leave(waiter, false);
       }
     }
   }
@@ -205,11 +205,8 @@ public final class SessionPlaces {
     while (true) {
       String why;
       synchronized (this) {
-        long left = deadline - System.nanoTime();
-        if (!waiter.isDecided() && left > 0) {
-          pause(Math.min(left, LOOK.toNanos()));
-          assign(); // the tokens file may have changed
-        }
+        pause(waiter, Math.min(deadline - System.nanoTime(), LOOK.toNanos()));
+        assign(); // the tokens file may have changed
         if (waiter.hasPlace()) {
           return;
         }
@@ -226,10 +223,14 @@ public final class SessionPlaces {
     }
   }
 
+  /** Waits for so long, or until the connection need not wait any more. */
   @GuardedBy("this")
-  private void pause(long nanos) throws ServerException {
+  private void pause(PlaceQueue.Waiter waiter, long nanos) throws ServerException {
+    long end = System.nanoTime() + nanos;
     try {
-      wait(Math.max(1, TimeUnit.NANOSECONDS.toMillis(nanos)));
+      for (long left = nanos; !waiter.isDecided() && left > 0; left = end - System.nanoTime()) {
+        wait(Math.max(1, TimeUnit.NANOSECONDS.toMillis(left)));
+      }
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
       throw new ServerException("the server is stopping", e);
