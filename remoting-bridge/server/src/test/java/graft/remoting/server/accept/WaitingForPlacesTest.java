@@ -187,7 +187,7 @@ class WaitingForPlacesTest {
     for (int i = 1; i < QUEUE; i++) {
       String guest = "guest" + i;
       CompletableFuture<SessionPlaces.Place> displaced = flood.get(QUEUE - i);
-      CompletableFuture.runAsync(() -> waitInVain(places, guest), threads);
+      threads.execute(() -> waitInVain(places, guest));
       assertThatThrownBy(() -> got(displaced))
           .isInstanceOf(ExecutionException.class)
           .hasMessageContaining("so is its queue");
@@ -216,18 +216,20 @@ class WaitingForPlacesTest {
     SessionPlaces.Place first = reserve(places, "a");
     CompletableFuture<SessionPlaces.Place> second = queue(places, "b");
     CompletableFuture<String> told = new CompletableFuture<>();
-    queue(
-        places,
-        "c",
-        new Patient() {
-          @Override
-          public void stillWaits(String why) {
-            told.complete(why);
-          }
-        });
+    CompletableFuture<SessionPlaces.Place> third =
+        queue(
+            places,
+            "c",
+            new Patient() {
+              @Override
+              public void stillWaits(String why) {
+                told.complete(why);
+              }
+            });
     assertThat(told.get(30, TimeUnit.SECONDS))
         .isEqualTo("the server has its 1 sessions: waiting for a place, after 1 others");
     assertThat(second).isNotDone();
+    assertThat(third).isNotDone();
     first.close();
     got(second);
   }
