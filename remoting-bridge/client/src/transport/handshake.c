@@ -8,9 +8,11 @@
 #include <string.h>
 #include <sys/random.h>
 #include <sys/types.h>
+#include <time.h>
 
 #include "base/config.h"
 #include "base/crypto.h"
+#include "base/system.h"
 #include "graft_rpc.h"
 #include "transport/exchange.h"
 
@@ -18,6 +20,9 @@
 /* Flags of the greeting. */
 #define ENCRYPTED 1    /* TLS follows the welcome */
 #define CERTIFICATES 2 /* TLS with certificates follows the challenge; what it agrees on stands for the token */
+#define HEARS_WAITS 4  /* the client understands the welcome's status WAITING */
+/* The welcome's status of a client that waits for a place: another welcome follows. */
+#define WAITING 10
 /* The challenge's status of a server that speaks another version. All others are explained in the welcome. */
 #define OTHER_PROTOCOL 1
 #define OTHER_API 2
@@ -69,8 +74,10 @@ static void not_a_server(const char *server, const struct challenge *answer, cha
   if (text && used < size) snprintf(reason + used, size - used, ": it answers \"%s\"", words);
 }
 
-/* How long a server that has answered may take to provide a worker, since it may have to start one. */
+/* How long a server that has answered may take to provide a worker, since it may have to start one. A server that lets the client wait for a place says so more often. */
 #define WORKER_MILLISECONDS 120000
+/* How often the reason of a wait is printed at most, however often a hostile server gives one. */
+#define NOTICE_SECONDS 10
 
 static bool is_refused(const struct graft_config *config, struct welcome *welcome, char *reason, size_t size) {
   if (!welcome->status) return false;
@@ -78,6 +85,28 @@ static bool is_refused(const struct graft_config *config, struct welcome *welcom
   snprintf(reason, size, "server %s refused %s: %s", config->server, config->name,
            welcome->message[0] ? welcome->message : "no reason given");
   return true;
+}
+
+static time_t seconds(void) {
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return now.tv_sec;
+}
+
+/* Receives the welcome. While the server has no place for this client, it sends the reason instead, which is printed when it is new. */
+static bool receive_welcome(int fd, const struct graft_config *config, struct welcome *welcome) {
+  char printed[sizeof welcome->message] = "";
+  time_t next = 0;
+  while (graft_comes_within(fd, WORKER_MILLISECONDS) &&
+         graft_exchange((struct graft_wire){.fd = fd}, NULL, 0, welcome, sizeof *welcome)) {
+    if (welcome->status != WAITING) return true;
+    graft_plain_text(welcome->message, sizeof welcome->message);
+    if (seconds() < next || !strcmp(welcome->message, printed)) continue;
+    graft_say("server %s: %s", config->server, welcome->message);
+    memcpy(printed, welcome->message, sizeof printed);
+    next = seconds() + NOTICE_SECONDS;
+  }
+  return false;
 }
 
 /* The server does not go on after its challenge. */
@@ -123,8 +152,7 @@ static bool prove_both(int fd, const struct graft_config *config, const struct h
   uint8_t proof[32], expected[32];
   prove(secret, "graft client 1", challenge->nonce, hello->nonce, hello, proof);
   prove(secret, "graft server 1", hello->nonce, challenge->nonce, hello, expected);
-  if (!graft_exchange(wire, proof, sizeof proof, NULL, 0) || !graft_comes_within(fd, WORKER_MILLISECONDS) ||
-      !graft_exchange(wire, NULL, 0, &welcome, sizeof welcome)) {
+  if (!graft_exchange(wire, proof, sizeof proof, NULL, 0) || !receive_welcome(fd, config, &welcome)) {
     snprintf(reason, size, "server %s closed the connection at authentication: %s", config->server, strerror(errno));
     return false;
   }
@@ -147,13 +175,14 @@ static bool prove_both(int fd, const struct graft_config *config, const struct h
 bool graft_authenticate(int fd, const struct graft_config *config, const struct graft_certificates *certificates, uint32_t channel,
                         struct graft_session_key *key, uint8_t *tls_key, char *reason, size_t size) {
   bool further = key->session != 0;
-  struct hello hello = {.magic = MAGIC,
-                        .version = 1,
-                        .hash = GRAFT_API_HASH,
-                        .kind = further,
-                        .flags = (uint16_t)((tls_key ? ENCRYPTED : 0) | (certificates && !further ? CERTIFICATES : 0)),
-                        .channel = channel,
-                        .session = key->session};
+  struct hello hello = {
+      .magic = MAGIC,
+      .version = 1,
+      .hash = GRAFT_API_HASH,
+      .kind = further,
+      .flags = (uint16_t)((tls_key ? ENCRYPTED : 0) | (certificates && !further ? CERTIFICATES : 0) | (further ? 0 : HEARS_WAITS)),
+      .channel = channel,
+      .session = key->session};
   memcpy(hello.name, config->name, strnlen(config->name, sizeof hello.name));
   if (getrandom(hello.nonce, sizeof hello.nonce, 0) != (ssize_t)sizeof hello.nonce) {
     snprintf(reason, size, "no random numbers: %s", strerror(errno));

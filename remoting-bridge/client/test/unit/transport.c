@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/config.h"
+#include "graft_rpc.h"
 #include "transport/connect.h"
 #include "transport/ivshmem.h"
 #include "transport/rails.h"
@@ -244,7 +245,83 @@ static void other_servers(void) {
   CHECK(strstr(reason, "/other is not a Graft server") && !strstr(reason, "answers"));
 }
 
+/* The server's end of a wait: the reason twice, a hostile text, one that comes too soon, and at last the refusal or nothing more. */
+static int let_wait(int listener, bool refuses) {
+  uint8_t hello[128], challenge[64] = {0}, proof[32], welcome[256] = {0};
+  uint32_t magic = 0x54465247u, waiting = 10, busy = 5;
+  uint64_t hash = GRAFT_API_HASH;
+  uint16_t flags;
+  int fd = accept(listener, NULL, NULL);
+  if (recv(fd, hello, sizeof hello, MSG_WAITALL) != sizeof hello) return 1;
+  memcpy(&flags, hello + 114, sizeof flags);
+  if (!(flags & 4)) return 2;
+  memcpy(challenge, &magic, 4);
+  memcpy(challenge + 8, &hash, 8);
+  if (send(fd, challenge, sizeof challenge, 0) != sizeof challenge) return 3;
+  if (recv(fd, proof, sizeof proof, MSG_WAITALL) != sizeof proof) return 4;
+  memcpy(welcome, &waiting, 4);
+  strcpy((char *)welcome + 48, "it is full\33[2J: waiting");
+  for (int i = 0; i < 1000; i++) {
+    if (i == 2) memset(welcome + 48, 'x', 208); /* no end of the text */
+    if (send(fd, welcome, sizeof welcome, 0) != sizeof welcome) return 5;
+  }
+  memcpy(welcome, &busy, 4);
+  strcpy((char *)welcome + 48, "try later");
+  if (refuses && send(fd, welcome, sizeof welcome, 0) != sizeof welcome) return 6;
+  close(fd);
+  return 0;
+}
+
+/* What the client prints while it waits for a place; the reason why it got none is left in `reason`. */
+static void wait_for_place(bool refuses, char *printed, size_t size, char reason[600]) {
+  char folder[] = "/tmp/graft-unit-XXXXXX", text[200], said[100];
+  struct sockaddr_un address = {.sun_family = AF_UNIX};
+  struct graft_config config;
+  struct graft_session_key session;
+  struct graft_connection connection;
+  int listener = socket(AF_UNIX, SOCK_STREAM, 0);
+  if (!mkdtemp(folder)) abort();
+  snprintf(address.sun_path, sizeof address.sun_path, "%s/other", folder);
+  snprintf(said, sizeof said, "%s/said", folder);
+  if (bind(listener, (struct sockaddr *)&address, sizeof address) || listen(listener, 1)) abort();
+  pid_t other = fork();
+  if (!other) {
+    alarm(10);
+    _exit(let_wait(listener, refuses));
+  }
+  snprintf(text, sizeof text, "server = unix://%s\n", address.sun_path);
+  CHECK(config_from(text, &config, reason));
+  int before = dup(2);
+  if (before < 0 || !freopen(said, "w+", stderr)) abort();
+  bool connected = graft_connect_best(&config, &session, &connection, reason, 600);
+  fflush(stderr);
+  rewind(stderr);
+  printed[fread(printed, 1, size - 1, stderr)] = 0;
+  if (dup2(before, 2) < 0) abort();
+  close(before);
+  CHECK(!connected);
+  int status;
+  CHECK(waitpid(other, &status, 0) == other && status == 0);
+  close(listener);
+  unlink(said);
+  unlink(address.sun_path);
+  rmdir(folder);
+}
+
+/* A client that waits for a place says so, in one line however often the server repeats it, and goes on waiting. */
+static void waits(void) {
+  char printed[2000], reason[600];
+  unsetenv("GRAFT_SERVER");
+  wait_for_place(true, printed, sizeof printed, reason);
+  CHECK(strstr(printed, "it is full [2J: waiting"));
+  CHECK(strchr(printed, '\n') && !strchr(printed, '\n')[1]);
+  CHECK(strstr(reason, "refused") && strstr(reason, "try later"));
+  wait_for_place(false, printed, sizeof printed, reason);
+  CHECK(strstr(printed, "it is full") && strstr(reason, "closed the connection"));
+}
+
 void test_transport(void) {
+  waits();
   ways();
   transports();
   other_servers();

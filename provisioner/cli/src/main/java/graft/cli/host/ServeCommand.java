@@ -341,6 +341,7 @@ public final class ServeCommand implements Callable<Integer> {
     if (maxGuestSessions != null) {
       config.maxGuestSessions(maxGuestSessions);
     }
+    sessions.setTimes(config);
     config.jail(jail.config());
     if (starter != null) {
       config.starter(starter);

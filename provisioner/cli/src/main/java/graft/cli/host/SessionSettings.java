@@ -2,6 +2,7 @@ package graft.cli.host;
 
 import graft.common.values.MemorySize;
 import graft.common.values.TimeSpan;
+import graft.remoting.server.ServerConfig;
 import graft.remoting.server.exchange.SessionLimits;
 import picocli.CommandLine.Option;
 
@@ -41,6 +42,24 @@ final class SessionSettings {
               + " on the device then (default: never).")
   TimeSpan idle;
 
+  @Option(
+      names = "--queue-timeout",
+      paramLabel = "TIME",
+      description =
+          "Let a client wait for this time, such as 10m, while the server or its guest has all its"
+              + " sessions (default: such a client is refused at once).")
+  TimeSpan queueTimeout;
+
+  @Option(
+      names = "--watchdog",
+      paramLabel = "TIME",
+      description =
+          "End a session whose work goes on for this time, such as 30s, after its turn while other"
+              + " guests use the GPU or wait for it (default: never, since a kernel may run for"
+              + " long). Guests take turns only while one of them has a class, compute or priority"
+              + " in the tokens file.")
+  TimeSpan watchdog;
+
   /** Returns the limits, with those of {@code defaults} where no option was given. */
   SessionLimits limits(SessionLimits defaults) {
     return new SessionLimits(
@@ -49,6 +68,16 @@ final class SessionSettings {
         bytes(guestMemory, defaults.guestMemory()),
         bytes(guestHostMemory, defaults.guestHostMemory()),
         idle == null ? defaults.idleSeconds() : idle.seconds());
+  }
+
+  /** Sets how long clients may wait, and how long work may go on, where the options say so. */
+  void setTimes(ServerConfig.Builder config) {
+    if (queueTimeout != null) {
+      config.queueTimeout(queueTimeout.toDuration());
+    }
+    if (watchdog != null) {
+      config.watchdog(watchdog.toDuration());
+    }
   }
 
   private static long bytes(MemorySize size, long otherwise) {

@@ -57,6 +57,14 @@ final class Servers {
       return sessions;
     }
 
+    /** The guest of each client that waits for a place. */
+    List<?> waiting() {
+      return tree.get("server") instanceof Map<?, ?> server
+              && server.get("waiting") instanceof List<?> list
+          ? list
+          : List.of();
+    }
+
     Map<String, Object> toTree() {
       Map<String, Object> whole = new LinkedHashMap<>();
       whole.put("deployment", from.deployment().orElse(null));

@@ -3,6 +3,7 @@ package graft.cli.session;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -57,12 +58,30 @@ final class SessionTable {
       }
     }
     if (rows.isEmpty()) {
-      return "no sessions\n";
+      return "no sessions\n" + waiting(answers);
     }
     rows.sort(Comparator.comparingDouble(Row::got).reversed());
     List<List<String>> all = new ArrayList<>(List.of(HEADINGS));
     rows.forEach(row -> all.add(row.cells()));
-    return aligned(all) + "* as the guest claims\n";
+    return aligned(all) + "* as the guest claims\n" + waiting(answers);
+  }
+
+  /** A line for each server for which clients wait for a place, with the guests in their order. */
+  private static String waiting(List<Servers.Answer> answers) {
+    StringBuilder lines = new StringBuilder();
+    for (Servers.Answer answer : answers) {
+      Map<String, Integer> guests = new LinkedHashMap<>();
+      for (Object guest : answer.waiting()) {
+        guests.merge(cell(guest), 1, Integer::sum);
+      }
+      if (!guests.isEmpty()) {
+        List<String> counts =
+            guests.entrySet().stream().map(e -> e.getKey() + " " + e.getValue()).toList();
+        lines.append(answer.from()).append(": clients that wait for a place: ");
+        lines.append(String.join(", ", counts)).append('\n');
+      }
+    }
+    return lines.toString();
   }
 
   private Row row(String server, Map<?, ?> session) {

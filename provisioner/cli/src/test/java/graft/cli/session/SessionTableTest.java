@@ -59,6 +59,18 @@ class SessionTableTest {
   }
 
   @Test
+  void clientsThatWaitForAPlaceAreALineOfTheirServer() {
+    Map<String, Object> server = Map.of("waiting", List.of("bob", "alice", "bob", "e\u001b[2J"));
+    Servers.Answer answer =
+        new Servers.Answer(SERVER, Map.of("server", server, "sessions", List.of()));
+    assertThat(new SessionTable().text(List.of(answer)))
+        .isEqualTo(
+            "no sessions\nlab/gpu0: clients that wait for a place: bob 2, alice 1, e?[2J 1\n");
+    Servers.Answer hostile = new Servers.Answer(SERVER, Map.of("server", Map.of("waiting", 1)));
+    assertThat(new SessionTable().text(List.of(hostile))).isEqualTo("no sessions\n");
+  }
+
+  @Test
   void anAnswerOfACompromisedServerIsOneLineForEachSession() {
     Map<String, Object> hostile = session("eve\n\u001b[2J\u202Eroot" + "x".repeat(1000), "NaN", 1);
     hostile.put("compute", List.of());

@@ -44,6 +44,12 @@ final class ServerRules {
           "the server of the node '" + gpu.owner().name() + "' has its own limits",
           "give its graft serve options such as --max-sessions, and remove the key here");
     }
+    if (gpu.server().watchdog() != null && gpu.server().watchdog().isPresent()) {
+      problems.add(
+          positions.of(gpu.server(), "watchdog"),
+          "the server of the node '" + gpu.owner().name() + "' has its own watchdog",
+          "give its graft serve the option --watchdog, and remove the key here");
+    }
     if (gpu.server().audit() != AuditTarget.AUTO) {
       problems.add(
           positions.of(gpu.server(), "audit"),

@@ -13,8 +13,8 @@ final class ServerOptions {
   private ServerOptions() {}
 
   /**
-   * The options for the limits, the audit trail and the sensors of a GPU's server; none for what
-   * has its default.
+   * The options for the limits, the watchdog, the audit trail and the sensors of a GPU's server;
+   * none for what has its default.
    *
    * @param audit the file of the audit trail, for a server whose audit events go to a file
    */
@@ -27,6 +27,8 @@ final class ServerOptions {
     add(options, "--host-memory", limits.hostMemory());
     add(options, "--guest-host-memory", limits.guestHostMemory());
     add(options, "--idle-timeout", limits.idleTimeout());
+    add(options, "--queue-timeout", limits.queueTimeout());
+    add(options, "--watchdog", gpu.server().watchdog());
     add(
         options,
         "--audit",

@@ -105,6 +105,8 @@ class DescriptorReaderTest {
         "host | {}, audit: /var/log/x | 6:31: 'audit': '/var/log/x' is not one of auto, file,"
             + " syslog, off",
         "node:big | {sessions: 2} | 6:20: the server of the node 'big' has its own limits",
+        "host | {}, watchdog: 0s | 6:34: 'watchdog': a time must be at least 1s",
+        "node:big | {}, watchdog: 30s | 6:34: the server of the node 'big' has its own watchdog",
         "node:big | {}, audit: off | 6:31: the server of the node 'big' has its own audit trail",
         "node:big | {}, sensors: off | 6:33: the node 'big' itself says who sees the sensors"
       })

@@ -120,7 +120,8 @@ class UnprivilegedServerPlanTest {
       LAB.replace(
           "device: software}",
           "device: software, server: {limits: {sessions: 8, guest-sessions: 2, guest-memory: 1GiB,"
-              + " host-memory: 1GiB, guest-host-memory: 2GiB, idle-timeout: 30m}, audit: file}}");
+              + " host-memory: 1GiB, guest-host-memory: 2GiB, idle-timeout: 30m, queue-timeout: 10m},"
+              + " audit: file}}");
 
   private static List<String> options(Plan plan) {
     Step step =
@@ -150,6 +151,8 @@ class UnprivilegedServerPlanTest {
             "2GiB",
             "--idle-timeout",
             "30m",
+            "--queue-timeout",
+            "10m",
             "--audit",
             "/var/log/graft/lab.gpu0/audit.jsonl");
     assertThat(options(host.plan(LIMITED.replace("audit: file", "audit: syslog"))))
@@ -158,6 +161,8 @@ class UnprivilegedServerPlanTest {
         .endsWith("--audit", "off");
     assertThat(options(host.plan(LIMITED.replace("audit: file", "sensors: false"))))
         .endsWith("--sensors", "off");
+    assertThat(options(host.plan(LIMITED.replace("audit: file", "watchdog: 30s"))))
+        .endsWith("--watchdog", "30s");
   }
 
   @Test

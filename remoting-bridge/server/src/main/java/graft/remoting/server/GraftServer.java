@@ -123,17 +123,22 @@ public final class GraftServer implements AutoCloseable {
             audit);
     GuestUses uses = new GuestUses(config.maxSessions());
     parts.add(uses);
-    GpuShares shares = GpuShares.start(configured);
+    GpuShares shares = GpuShares.start(configured, config.watchdog());
     parts.add(shares);
     parts.add(pool);
     pool.start();
-    openViews(config, pool, metrics, shares);
+    SessionPlaces places =
+        new SessionPlaces(
+            config.maxSessions(),
+            config.maxGuestSessions(),
+            config.queueTimeout(),
+            grants,
+            pool::sessions);
+    pool.onSessionEnd(places::sessionEnded);
+    openViews(config, pool, metrics, shares, places);
     Handshake handshake =
         new Handshake(
             Dispatcher.API_HASH, grants, certificates, pool::secret, config.handshakeLimit());
-    SessionPlaces places =
-        new SessionPlaces(config.maxSessions(), config.maxGuestSessions(), grants, pool::sessions);
-    pool.onSessionEnd(places::sessionEnded);
     Acceptor acceptor =
         new Acceptor(
             listeners,
@@ -160,19 +165,25 @@ public final class GraftServer implements AutoCloseable {
 
   /** Opens what shows the server to others: metrics, and the socket for operators. */
   private void openViews(
-      ServerConfig config, WorkerPool pool, ServerMetrics metrics, GpuShares shares)
+      ServerConfig config,
+      WorkerPool pool,
+      ServerMetrics metrics,
+      GpuShares shares,
+      SessionPlaces places)
       throws ServerException {
     if (config.metrics().isPresent()) {
       MetricsEndpoint endpoint =
           new MetricsEndpoint(
-              config.metrics().get(), () -> metrics.page(pool.sessions(), pool.readyWorkers()));
+              config.metrics().get(),
+              () -> metrics.page(pool.sessions(), pool.readyWorkers(), places.waiting().size()));
       parts.add(endpoint);
       metricsAddress = Optional.of(endpoint.address());
     }
     if (config.operator().isPresent()) {
       List<String> listen = addresses.stream().map(ListenAddress::toString).toList();
       OperatorRequests requests =
-          new OperatorRequests(pool, shares, config.device(), listen, config.maxSessions());
+          new OperatorRequests(
+              pool, shares, config.device(), listen, config.maxSessions(), places::waiting);
       parts.add(new OperatorSocket(config.operator().get(), requests, pool::hasWorker));
     }
   }

@@ -27,6 +27,10 @@ import java.util.Optional;
  * @param spares the number of spare workers to keep ready
  * @param maxSessions the largest number of sessions at one time
  * @param maxGuestSessions the largest number of sessions of one guest at one time
+ * @param queueTimeout how long a client may wait for a place while the server or its guest has all
+ *     its sessions; zero if such a client is refused
+ * @param watchdog how long a session's work may go on after its turn while other guests want the
+ *     device; zero for any time
  * @param metrics the address of the metrics endpoint, a Unix socket or a loopback address
  * @param operator the socket for operators ({@link graft.remoting.server.operate}), in a folder
  *     that only the server's user can enter
@@ -53,6 +57,8 @@ public record ServerConfig(
     int spares,
     int maxSessions,
     int maxGuestSessions,
+    Duration queueTimeout,
+    Duration watchdog,
     Optional<ListenAddress> metrics,
     Optional<Path> operator,
     Optional<Path> runtimeFolder,
@@ -83,7 +89,9 @@ public record ServerConfig(
         || maxSessions < 1
         || maxGuestSessions < 1
         || maxHandshakes < 1
-        || spinMicros < 0) {
+        || spinMicros < 0
+        || queueTimeout.isNegative()
+        || watchdog.isNegative()) {
       throw new IllegalArgumentException("spares, limits and times must not be negative");
     }
     if (isTooSmall(limits.hostMemory()) || isTooSmall(limits.guestHostMemory())) {
@@ -122,6 +130,8 @@ public record ServerConfig(
     private int spares = 1;
     private int maxSessions = 64;
     private int maxGuestSessions = Integer.MAX_VALUE;
+    private Duration queueTimeout = Duration.ZERO;
+    private Duration watchdog = Duration.ZERO;
     private Optional<ListenAddress> metrics = Optional.empty();
     private Optional<Path> operator = Optional.empty();
     private Optional<Path> runtimeFolder = Optional.empty();
@@ -196,6 +206,24 @@ public record ServerConfig(
     /** Limits the sessions of one guest; by default a guest may have as many as the server. */
     public Builder maxGuestSessions(int count) {
       maxGuestSessions = count;
+      return this;
+    }
+
+    /**
+     * Lets a client wait for so long while the server or its guest has all its sessions; by default
+     * such a client is refused.
+     */
+    public Builder queueTimeout(Duration limit) {
+      queueTimeout = limit;
+      return this;
+    }
+
+    /**
+     * Sets how long a session's work may go on after its turn while other guests want the device;
+     * the default is for any time.
+     */
+    public Builder watchdog(Duration limit) {
+      watchdog = limit;
       return this;
     }
 
@@ -289,6 +317,8 @@ public record ServerConfig(
           spares,
           maxSessions,
           maxGuestSessions,
+          queueTimeout,
+          watchdog,
           metrics,
           operator,
           runtimeFolder,

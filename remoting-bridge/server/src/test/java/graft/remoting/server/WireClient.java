@@ -150,6 +150,11 @@ public final class WireClient implements AutoCloseable {
     return welcome;
   }
 
+  /** What follows a welcome that says that the client has to wait. */
+  Welcome nextWelcome() throws IOException {
+    return welcome(receive(256));
+  }
+
   /** The secret that further connections of this session prove to know. */
   byte[] sessionSecret() {
     return sessionSecret.clone();

@@ -27,11 +27,16 @@ public record Limits(
     @Doc(
             "The time after which a session ends that has made no call and has no work on the GPU;"
                 + " never if absent.")
-        Optional<TimeSpan> idleTimeout) {
+        Optional<TimeSpan> idleTimeout,
+    @Doc(
+            "How long a client may wait for a place while the server or its guest has all its"
+                + " sessions; if absent, such a client is refused at once.")
+        Optional<TimeSpan> queueTimeout) {
   /** Whether no limit is set. */
   public boolean isEmpty() {
     return equals(
         new Limits(
+            Optional.empty(),
             Optional.empty(),
             Optional.empty(),
             Optional.empty(),

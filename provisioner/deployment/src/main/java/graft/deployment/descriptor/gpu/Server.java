@@ -3,6 +3,7 @@ package graft.deployment.descriptor.gpu;
 import graft.common.bind.Default;
 import graft.common.bind.Doc;
 import graft.common.bind.Range;
+import graft.common.values.TimeSpan;
 import java.util.List;
 import java.util.Optional;
 
@@ -21,6 +22,11 @@ public record Server(
                 + " of its own virtual functions.")
         List<PortName> rdmaPorts,
     @Default("{}") @Doc("What its sessions may use.") Limits limits,
+    @Doc(
+            "The time after which a session ends whose work goes on after its turn while other"
+                + " guests use the GPU or wait for it; never if absent, since a kernel may run for"
+                + " long. Guests take turns if one of them has a 'class', 'compute' or 'priority'.")
+        Optional<TimeSpan> watchdog,
     @Default("auto")
         @Doc(
             "Where its audit events go. file: a file whose size is limited. auto: the audit trail"

@@ -131,8 +131,8 @@ public final class Acceptor implements AutoCloseable {
         }
         boolean isSuspect = refusals.isSpent(visitor.source(), System.nanoTime());
         accepted = handshake.run(socket, isSuspect);
-        // Those that wait for a session's end are no more than sessions, and hold no place here.
-        place = gate.reserve(socket, accepted, () -> lobby.leave(visitor));
+        // Those that wait are no more than sessions, and hold no place here.
+        place = gate.reserve(socket, accepted, waiting(visitor, accepted));
       } catch (ServerException e) {
         refuse(visitor, e, accepted);
         return;
@@ -140,7 +140,7 @@ public final class Acceptor implements AutoCloseable {
         lobby.leave(visitor);
       }
       try (place) {
-        gate.enter(socket, accepted);
+        gate.enter(socket, accepted, place.grant());
       } catch (HandshakeException e) {
         refuse(visitor, e, accepted);
       }
@@ -150,6 +150,10 @@ public final class Acceptor implements AutoCloseable {
       refusals.count(visitor.source(), System.nanoTime());
       LOG.debug("connection from {} ended: {}", visitor.socket().peer(), e.getMessage());
     }
+  }
+
+  private WaitingClient waiting(Lobby.Visitor visitor, Handshake.Accepted accepted) {
+    return new WaitingClient(visitor.socket(), accepted.hello(), () -> lobby.leave(visitor));
   }
 
   /**

@@ -80,17 +80,18 @@ public final class SessionGate {
    * Reserves the place of a session for an authenticated client. Further connections of a session
    * need no place.
    *
-   * @param waits is called before the client has to wait for the end of another session
+   * @param client is told that it has to wait
    * @throws HandshakeException when the client may not connect this way, or no place is free; the
    *     message is sent to the client
    */
-  SessionPlaces.Place reserve(NativeSocket socket, Handshake.Accepted accepted, Runnable waits)
+  SessionPlaces.Place reserve(
+      NativeSocket socket, Handshake.Accepted accepted, SessionPlaces.Client client)
       throws IOException, HandshakeException, ServerException {
     checkPeer(socket, accepted.grant());
     checkEncryption(socket, accepted);
     return switch (accepted.hello().kind()) {
-      case HandshakeMessages.KIND_SESSION -> places.reserve(accepted.grant(), waits);
-      case HandshakeMessages.KIND_CONNECTION -> SessionPlaces.NONE;
+      case HandshakeMessages.KIND_SESSION -> places.reserve(accepted.grant(), client);
+      case HandshakeMessages.KIND_CONNECTION -> new SessionPlaces.Place(accepted.grant(), () -> {});
       default ->
           throw new HandshakeException(
               HandshakeStatus.MALFORMED, "a connection of unknown kind " + accepted.hello().kind());
@@ -100,21 +101,21 @@ public final class SessionGate {
   /**
    * Hands the connection over; the caller closes its own descriptor afterwards.
    *
+   * @param grant what the client may use now
    * @throws HandshakeException if the connection cannot be served; the message is sent to the
    *     client
    */
-  void enter(NativeSocket socket, Handshake.Accepted accepted)
+  void enter(NativeSocket socket, Handshake.Accepted accepted, Grant grant)
       throws IOException, HandshakeException {
     if (accepted.hello().kind() == HandshakeMessages.KIND_SESSION) {
-      begin(socket, accepted);
+      begin(socket, accepted, grant);
     } else {
       join(socket, accepted);
     }
   }
 
-  private void begin(NativeSocket socket, Handshake.Accepted accepted)
+  private void begin(NativeSocket socket, Handshake.Accepted accepted, Grant grant)
       throws IOException, HandshakeException {
-    Grant grant = accepted.grant();
     int channel = accepted.hello().channel();
     checkChannel(channel, socket, grant);
     DeviceSpec wanted =
@@ -194,6 +195,7 @@ public final class SessionGate {
         session.onEnd(atEnd);
         session.onAsk(lease::ask);
         lease.connect(worker.control());
+        lease.onOverrun(() -> endOverrun(worker, session));
         worker.start(session, start, fds);
         metrics.sessionStarted();
         audit.connected(session);
@@ -208,6 +210,22 @@ public final class SessionGate {
       }
     }
     throw new HandshakeException(HandshakeStatus.NO_WORKER, reason);
+  }
+
+  /**
+   * Ends a session whose work does not end, on a thread of its own, because its worker may take a
+   * while to end.
+   */
+  private void endOverrun(Worker worker, ServedSession session) {
+    String reason =
+        "its work kept the GPU from other guests for longer than the watchdog allows: "
+            + shares.watchdog().toSeconds()
+            + " s";
+    LOG.warn("{}: session {} is ended: {}", session.name(), session.number(), reason);
+    metrics.watchdogEnded();
+    Thread end = new Thread(null, () -> worker.endSession(reason), "graft-watchdog", 128 * 1024);
+    end.setDaemon(true);
+    end.start();
   }
 
   /** The hypervisor sets a guest's context id, and the guest cannot change it. */

@@ -6,7 +6,6 @@ import graft.remoting.server.pool.ServedSession;
 import graft.remoting.server.pool.Worker;
 import graft.remoting.server.pool.WorkerPool;
 import graft.remoting.server.share.GpuShares;
-import java.time.Duration;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.Comparator;
@@ -14,6 +13,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.function.Supplier;
 
 /**
  * The requests of operators, each with the fields of its JSON object:
@@ -28,9 +28,6 @@ import java.util.Optional;
  * What is not known, or not measured on the session's device, is null.
  */
 public final class OperatorRequests implements OperatorSocket.Requests {
-  /** How long a worker may take to tell its client that the session ends. */
-  private static final Duration LAST_WORDS = Duration.ofSeconds(3);
-
   private static final double NANOS = 1e9;
 
   private final WorkerPool pool;
@@ -38,6 +35,7 @@ public final class OperatorRequests implements OperatorSocket.Requests {
   private final DeviceSpec device;
   private final List<String> listen;
   private final int maxSessions;
+  private final Supplier<List<String>> waiting;
   private final Instant since = Instant.now();
 
   /**
@@ -45,14 +43,21 @@ public final class OperatorRequests implements OperatorSocket.Requests {
    *
    * @param device the device of sessions whose token names none
    * @param listen the addresses that clients connect to
+   * @param waiting returns the guest of each client that waits for a place
    */
   public OperatorRequests(
-      WorkerPool pool, GpuShares shares, DeviceSpec device, List<String> listen, int maxSessions) {
+      WorkerPool pool,
+      GpuShares shares,
+      DeviceSpec device,
+      List<String> listen,
+      int maxSessions,
+      Supplier<List<String>> waiting) {
     this.pool = pool;
     this.shares = shares;
     this.device = device;
     this.listen = List.copyOf(listen);
     this.maxSessions = maxSessions;
+    this.waiting = waiting;
   }
 
   @Override
@@ -75,6 +80,7 @@ public final class OperatorRequests implements OperatorSocket.Requests {
     server.put("pid", ProcessHandle.current().pid());
     server.put("since", text(since));
     server.put("maxSessions", maxSessions);
+    server.put("waiting", waiting.get());
     List<Map<String, Object>> sessions =
         pool.sessions().stream()
             .sorted(Comparator.comparing(ServedSession::since))
@@ -92,7 +98,7 @@ public final class OperatorRequests implements OperatorSocket.Requests {
             .findFirst()
             .orElseThrow(() -> new RefusedRequestException("there is no such session"));
     ServedSession session = worker.session();
-    worker.endSession("an operator has ended it", LAST_WORDS);
+    worker.endSession("an operator has ended it");
     return tree(session, shares.of(session.name()));
   }
 

@@ -16,6 +16,7 @@ public final class ServerMetrics {
 
   private final AtomicLong sessions = new AtomicLong();
   private final AtomicLong refused = new AtomicLong();
+  private final AtomicLong overruns = new AtomicLong();
   private final AtomicLong bytesIn = new AtomicLong();
   private final AtomicLong bytesOut = new AtomicLong();
   private final AtomicLong calls = new AtomicLong();
@@ -61,6 +62,11 @@ public final class ServerMetrics {
     refused.incrementAndGet();
   }
 
+  /** The watchdog has ended a session. */
+  public void watchdogEnded() {
+    overruns.incrementAndGet();
+  }
+
   /** Adds the figures of an ended session to the totals. */
   void sessionEnded(ServedSession session) {
     ControlMessage.Used used = session.used();
@@ -79,8 +85,10 @@ public final class ServerMetrics {
   /**
    * Returns the page of metrics: the totals since the server's start, and the figures of each
    * session that is served now.
+   *
+   * @param waiting how many connections wait for a place
    */
-  public String page(List<ServedSession> current, int readyWorkers) {
+  public String page(List<ServedSession> current, int readyWorkers, int waiting) {
     long in = bytesIn.get();
     long out = bytesOut.get();
     long done = calls.get();
@@ -91,8 +99,15 @@ public final class ServerMetrics {
     }
     StringBuilder page = new StringBuilder();
     metric(page, "graft_sessions", "gauge", "Sessions served now.", current.size());
+    metric(page, "graft_sessions_waiting", "gauge", "Clients that wait for a place.", waiting);
     metric(page, "graft_sessions_total", "counter", "Sessions since start.", sessions.get());
     metric(page, "graft_refused_total", "counter", "Connections refused.", refused.get());
+    metric(
+        page,
+        "graft_watchdog_ended_total",
+        "counter",
+        "Sessions that the watchdog has ended.",
+        overruns.get());
     metric(page, "graft_workers_ready", "gauge", "Workers ready for a session.", readyWorkers);
     metric(page, "graft_received_bytes_total", "counter", "Bytes from clients.", in);
     metric(page, "graft_sent_bytes_total", "counter", "Bytes to clients.", out);

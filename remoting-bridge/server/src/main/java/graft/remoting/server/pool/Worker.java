@@ -16,6 +16,10 @@ import org.slf4j.LoggerFactory;
  */
 public final class Worker {
   private static final Logger LOG = LoggerFactory.getLogger(Worker.class);
+
+  /** How long a worker may take to tell its client that the session ends. */
+  private static final Duration LAST_WORDS = Duration.ofSeconds(3);
+
   private final WorkerProcess process;
   private final WorkerKind kind;
   private final GuestNumbers guests;
@@ -100,10 +104,10 @@ public final class Worker {
   }
 
   /**
-   * Ends the session. The worker tells the client why, and is killed if it has not ended after the
-   * limit. Returns when the process has ended.
+   * Ends the session. The worker tells the client why, and is killed if it has not ended after a
+   * few seconds. Returns when the process has ended.
    */
-  public void endSession(String reason, Duration limit) {
+  public void endSession(String reason) {
     session.endsBecause(reason);
     try {
       control.sendAtOnce(new ControlMessage.EndSession(reason), List.of());
@@ -111,7 +115,7 @@ public final class Worker {
       LOG.debug("worker {} is not told to end its session: {}", pid(), e.getMessage());
       process.kill();
     }
-    awaitExit(limit);
+    awaitExit(LAST_WORDS);
   }
 
   /** Without the folder only a part of CUDA does not work, so that the session begins anyway. */

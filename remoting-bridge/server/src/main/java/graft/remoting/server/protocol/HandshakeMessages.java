@@ -13,7 +13,8 @@ import java.util.Arrays;
  *
  * <pre>
  * HELLO     128  0 magic, 4 version, 8 API hash (u64), 16 client nonce[32], 48 name[64], 112 kind (u16),
- *                114 flags (u16; 1: TLS follows WELCOME; 2: TLS with certificates follows CHALLENGE, kind 0),
+ *                114 flags (u16; 1: TLS follows WELCOME; 2: TLS with certificates follows CHALLENGE, kind 0;
+ *                4: the client understands status 10, kind 0),
  *                116 channel, 120 session id (u64, kind 1)
  * CHALLENGE  64  0 magic, 4 status, 8 API hash (u64), 16 server nonce[32], 48 reserved[16]
  * PROOF      32  HMAC-SHA256(key, "graft client 1" server-nonce client-nonce API-hash name[64] kind flags channel session)
@@ -21,7 +22,10 @@ import java.util.Arrays;
  *                client-nonce server-nonce API-hash name[64] kind flags channel session), 48 message[208]
  * </pre>
  *
- * The key is the token, or, with flag 2, what the exporter of TLS (RFC 8446, 7.5) gives for the
+ * A client with flag 4 that has to wait for a place gets WELCOME with status 10 and the reason in
+ * its message, repeatedly, before the WELCOME that ends its wait.
+ *
+ * <p>The key is the token, or, with flag 2, what the exporter of TLS (RFC 8446, 7.5) gives for the
  * label "EXPORTER-Graft-node" without a context, 32 bytes; for a further connection (kind 1) it is
  * the session's secret, HMAC-SHA256(key, "graft session 1" client-nonce server-nonce API-hash
  * name[64] kind flags channel session) of the handshake that began the session. The pre-shared key
@@ -51,6 +55,9 @@ public final class HandshakeMessages {
 
   /** A flag of HELLO: the client has a certificate in place of a token. */
   private static final int FLAG_CERTIFICATE = 2;
+
+  /** A flag of HELLO: the client understands {@link HandshakeStatus#WAITING}. */
+  private static final int FLAG_WAITS = 4;
 
   public static final int CONNECTION_DATA = 1;
   public static final int CONNECTION_MAPPINGS = 2;
@@ -112,13 +119,18 @@ public final class HandshakeMessages {
       return (flags & FLAG_CERTIFICATE) != 0;
     }
 
+    /** Returns whether the client understands that it has to wait for a place. */
+    public boolean hearsOfWaits() {
+      return (flags & FLAG_WAITS) != 0;
+    }
+
     /**
      * Returns whether all flags are known, and fit: a further connection proves its session's
-     * secret, and needs no certificate.
+     * secret, needs no certificate, and waits for no place.
      */
     public boolean hasKnownFlags() {
-      return (flags & ~(FLAG_ENCRYPTED | FLAG_CERTIFICATE)) == 0
-          && (!hasCertificate() || kind == KIND_SESSION);
+      return (flags & ~(FLAG_ENCRYPTED | FLAG_CERTIFICATE | FLAG_WAITS)) == 0
+          && (kind == KIND_SESSION || !(hasCertificate() || hearsOfWaits()));
     }
 
     public String name() {

@@ -11,7 +11,10 @@ public enum HandshakeStatus {
   NO_SESSION(6),
   MALFORMED(7),
   NO_CHANNEL(8),
-  NO_CERTIFICATES(9);
+  NO_CERTIFICATES(9),
+
+  /** The client waits for a place: another WELCOME follows. */
+  WAITING(10);
 
   private final int code;
 

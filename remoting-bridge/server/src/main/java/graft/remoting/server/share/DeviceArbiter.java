@@ -19,6 +19,9 @@ import java.util.Map;
  * guest is charged by this object's clock for the time from the beginning of its turn until its
  * work is done, overruns included, whatever its workers say.
  *
+ * <p>A session whose overrun lasts too long while other guests want the GPU is named to its {@link
+ * Watchdog}.
+ *
  * <p>{@link #tick} does everything. Not thread-safe.
  */
 final class DeviceArbiter {
@@ -122,6 +125,26 @@ final class DeviceArbiter {
       }
       return false;
     }
+
+    /**
+     * Counts for how long the work of each session has gone on.
+     *
+     * @param nanos the time that has passed, in which another guest wanted the GPU; 0 if none did
+     * @param hasTurn whether the guest has its turn
+     */
+    void watch(long nanos, boolean hasTurn) {
+      for (int i = 0; i < leases.size(); i++) {
+        Watchdog watchdog = leases.get(i).watchdog();
+        if (!watchdog.isSet()) {
+          continue;
+        }
+        if (!leases.get(i).isBusy()) {
+          watchdog.rests();
+        } else if (!hasTurn || watchdog.isRunning()) {
+          watchdog.overruns(nanos);
+        }
+      }
+    }
   }
 
   /** Adds a session of a guest. */
@@ -179,6 +202,8 @@ final class DeviceArbiter {
     for (Member member : members.values()) {
       member.overruns = value;
       member.leases.forEach(value ? Lease::revoke : lease -> lease.grant(Queueing.ANY));
+      member.leases.forEach(lease -> lease.watchdog().rests());
+      queue.wants(member.guest, false); // what is known of the time before is old
     }
   }
 
@@ -200,6 +225,7 @@ final class DeviceArbiter {
         queue.charge(member.guest, passed);
       }
     }
+    watch(passed);
     for (Member member : all) {
       look(member);
     }
@@ -227,6 +253,18 @@ final class DeviceArbiter {
       return SAMPLE;
     }
     return holder == null || queueing == Queueing.ANY ? NEVER : RECENT;
+  }
+
+  /** Counts overruns, by what {@link #look} found the last time. */
+  private void watch(long passed) {
+    int wanting = 0;
+    for (Member member : all) {
+      wanting += member.guest.wants() ? 1 : 0;
+    }
+    for (Member member : all) {
+      boolean isWanted = wanting > (member.guest.wants() ? 1 : 0);
+      member.watch(isWanted ? passed : 0, member == holder && !isEnding);
+    }
   }
 
   private boolean overruns() {

@@ -8,6 +8,7 @@ import graft.remoting.server.control.ControlSocket;
 import graft.remoting.server.control.DeviceSpec;
 import graft.remoting.server.exchange.LeasePage;
 import java.io.IOException;
+import java.time.Duration;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -36,9 +37,20 @@ public final class GpuShares implements AutoCloseable {
   @GuardedBy("this")
   private Map<String, Share> shares = Map.of();
 
-  /** Starts the thread that gives the leases. */
-  public static GpuShares start(Map<String, Grant> grants) {
-    GpuShares made = new GpuShares();
+  private final Duration watchdog;
+
+  private GpuShares(Duration watchdog) {
+    this.watchdog = watchdog;
+  }
+
+  /**
+   * Starts the thread that gives the leases.
+   *
+   * @param watchdog how long a session's work may go on after its turn while other guests want the
+   *     device; zero for any time
+   */
+  public static GpuShares start(Map<String, Grant> grants, Duration watchdog) {
+    GpuShares made = new GpuShares(watchdog);
     made.change(grants);
     made.thread.setDaemon(true);
     made.thread.start();
@@ -50,12 +62,15 @@ public final class GpuShares implements AutoCloseable {
     private final String guest;
     private final DeviceSpec device;
     private final LeasePage page;
+    private final Watchdog watchdog;
     private volatile ControlSocket control;
+    private volatile Runnable onOverrun = () -> {};
 
     private SessionLease(String guest, DeviceSpec device, LeasePage page) {
       this.guest = guest;
       this.device = device;
       this.page = page;
+      this.watchdog = new Watchdog(GpuShares.this.watchdog.toNanos(), () -> onOverrun.run());
     }
 
     /** Returns the memory that the worker gets. */
@@ -66,6 +81,14 @@ public final class GpuShares implements AutoCloseable {
     /** Sets the connection by which the worker is told. */
     public void connect(ControlSocket toWorker) {
       control = toWorker;
+    }
+
+    /**
+     * Sets what to do when the session's work has gone on for longer than the watchdog lets it. The
+     * action is called once, and must return at once.
+     */
+    public void onOverrun(Runnable action) {
+      onOverrun = action;
     }
 
     /** Looks at the session: its worker has asked for the lease. */
@@ -107,6 +130,11 @@ public final class GpuShares implements AutoCloseable {
       return page.isWaiting();
     }
 
+    @Override
+    public Watchdog watchdog() {
+      return watchdog;
+    }
+
     /** Ends the lease with its session. */
     public void close() {
       end(this);
@@ -120,6 +148,11 @@ public final class GpuShares implements AutoCloseable {
     return shares.isEmpty()
         ? Optional.empty()
         : Optional.of(shares.getOrDefault(guest, Share.DEFAULT));
+  }
+
+  /** Returns how long a session's work may go on after its turn; zero if for any time. */
+  public Duration watchdog() {
+    return watchdog;
   }
 
   /** Makes the lease of a new session. */

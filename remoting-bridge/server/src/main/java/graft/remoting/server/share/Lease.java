@@ -26,4 +26,7 @@ interface Lease {
 
   /** Returns whether the session waits for the lease. */
   boolean isWaiting();
+
+  /** Returns what notices that the session's work does not end. */
+  Watchdog watchdog();
 }

@@ -10,6 +10,8 @@ import graft.remoting.server.exchange.SessionLimits;
 import graft.remoting.server.pool.ServedSession;
 import graft.remoting.server.system.Bytes;
 import graft.remoting.server.system.ServerException;
+import java.io.IOException;
+import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalInt;
@@ -30,8 +32,8 @@ class SessionPlacesTest {
   private final Grants grants =
       new Grants() {
         @Override
-        public Grant of(String name) throws ServerException {
-          return Grants.anyone().of(name);
+        public Grant of(String name) {
+          return grant(name, OptionalInt.empty());
         }
 
         @Override
@@ -41,12 +43,24 @@ class SessionPlacesTest {
       };
 
   private SessionPlaces places(int most, int mostOfGuest) {
-    return new SessionPlaces(most, mostOfGuest, grants, () -> served);
+    return new SessionPlaces(most, mostOfGuest, Duration.ZERO, grants, () -> served);
   }
 
   private static SessionPlaces.Place reserve(SessionPlaces places, String guest)
-      throws HandshakeException, ServerException {
-    return places.reserve(grant(guest, OptionalInt.empty()), () -> {});
+      throws IOException, ServerException {
+    return places.reserve(grant(guest, OptionalInt.empty()), client(() -> {}));
+  }
+
+  private static SessionPlaces.Client client(Runnable waits) {
+    return new SessionPlaces.Client() {
+      @Override
+      public void waits() {
+        waits.run();
+      }
+
+      @Override
+      public void stillWaits(String why) {}
+    };
   }
 
   private static Grant grant(String name, OptionalInt maxSessions) {
@@ -101,13 +115,13 @@ class SessionPlacesTest {
   void aTokenMayHaveALowerLimit() throws Exception {
     SessionPlaces places = places(64, 2);
     Grant one = grant("a", OptionalInt.of(1));
-    places.reserve(one, () -> {});
-    assertThatThrownBy(() -> places.reserve(one, () -> {}))
+    places.reserve(one, client(() -> {}));
+    assertThatThrownBy(() -> places.reserve(one, client(() -> {})))
         .hasMessageContaining("a has its 1 sessions");
     Grant many = grant("b", OptionalInt.of(9));
-    places.reserve(many, () -> {});
-    places.reserve(many, () -> {});
-    assertThatThrownBy(() -> places.reserve(many, () -> {}))
+    places.reserve(many, client(() -> {}));
+    places.reserve(many, client(() -> {}));
+    assertThatThrownBy(() -> places.reserve(many, client(() -> {})))
         .hasMessageContaining("b has its 2 sessions");
   }
 
@@ -120,15 +134,17 @@ class SessionPlacesTest {
     new Thread(
             () -> {
               try {
-                next.complete(places.reserve(grant("a", OptionalInt.empty()), waits::countDown));
-              } catch (ServerException e) {
+                next.complete(
+                    places.reserve(grant("a", OptionalInt.empty()), client(waits::countDown)));
+              } catch (IOException | ServerException e) {
                 next.completeExceptionally(e);
               }
             })
         .start();
     waits.await();
     // As many may wait as there are sessions of the guest that could end.
-    assertThatThrownBy(() -> places.reserve(grant("a", OptionalInt.empty()), Assertions::fail))
+    assertThatThrownBy(
+            () -> places.reserve(grant("a", OptionalInt.empty()), client(Assertions::fail)))
         .hasMessageContaining("a has its 1 sessions");
     served.clear();
     places.sessionEnded("a");
@@ -142,15 +158,15 @@ class SessionPlacesTest {
     AtomicInteger waits = new AtomicInteger();
     Grant guest = grant("a", OptionalInt.empty());
     for (int i = 0; i < 100; i++) {
-      assertThatThrownBy(() -> places.reserve(guest, waits::incrementAndGet))
+      assertThatThrownBy(() -> places.reserve(guest, client(waits::incrementAndGet)))
           .hasMessageContaining("a has its 1 sessions");
     }
     assertThat(waits).hasValue(1);
     places.sessionEnded("b");
-    assertThatThrownBy(() -> places.reserve(guest, Assertions::fail))
+    assertThatThrownBy(() -> places.reserve(guest, client(Assertions::fail)))
         .hasMessageContaining("a has its 1 sessions");
     places.sessionEnded("a");
-    assertThatThrownBy(() -> places.reserve(guest, waits::incrementAndGet))
+    assertThatThrownBy(() -> places.reserve(guest, client(waits::incrementAndGet)))
         .hasMessageContaining("a has its 1 sessions");
     assertThat(waits).hasValue(2);
   }
@@ -159,7 +175,8 @@ class SessionPlacesTest {
   void aFullServerLetsNobodyWaitWhoHasNoSession() throws Exception {
     SessionPlaces places = places(1, 1);
     serve("a");
-    assertThatThrownBy(() -> places.reserve(grant("b", OptionalInt.empty()), Assertions::fail))
+    assertThatThrownBy(
+            () -> places.reserve(grant("b", OptionalInt.empty()), client(Assertions::fail)))
         .hasMessageContaining("the server has its 1 sessions");
   }
 

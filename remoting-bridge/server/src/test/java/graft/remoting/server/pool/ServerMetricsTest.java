@@ -24,10 +24,10 @@ final class ServerMetricsTest {
 
   @Test
   void theTimeOfAGuestsSessionsIsPrinted() {
-    assertThat(metrics.page(List.of(session("software")), 0))
+    assertThat(metrics.page(List.of(session("software")), 0, 0))
         .contains("graft_session_gpu_seconds_total{guest=\"a\\\"b\\\\c\",gpu=\"software\"} 0.0\n");
     metrics.sessionEnded(session("cuda:0"));
-    assertThat(metrics.page(List.of(session("cuda:0")), 0))
+    assertThat(metrics.page(List.of(session("cuda:0")), 0, 0))
         .contains("graft_session_gpu_seconds_total{guest=\"a\\\"b\\\\c\",gpu=\"cuda:0\"} 0.0\n");
   }
 
@@ -35,7 +35,7 @@ final class ServerMetricsTest {
   @Test
   void eachFamilyIsDescribedBeforeItsValues() {
     String described = "";
-    for (String line : metrics.page(List.of(session("software")), 3).split("\n", -1)) {
+    for (String line : metrics.page(List.of(session("software")), 3, 0).split("\n", -1)) {
       if (line.startsWith("# TYPE ")) {
         described = line.split(" ", -1)[2];
       } else if (!line.isEmpty() && !line.startsWith("#")) {

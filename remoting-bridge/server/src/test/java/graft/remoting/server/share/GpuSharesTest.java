@@ -13,12 +13,15 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
+import java.time.Duration;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.assertj.core.api.Assertions;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -71,7 +74,7 @@ class GpuSharesTest {
 
   @Test
   void withoutSharesNobodyWaits() throws Exception {
-    try (GpuShares shares = GpuShares.start(Map.of())) {
+    try (GpuShares shares = GpuShares.start(Map.of(), Duration.ZERO)) {
       GpuLease alice = worker(shares.open("alice", DEVICE));
       GpuLease bob = worker(shares.open("bob", DEVICE));
       alice.begin();
@@ -83,7 +86,7 @@ class GpuSharesTest {
 
   @Test
   void workThatNeverEndsDelaysTheOthersOnlyForATime() throws Exception {
-    try (GpuShares shares = GpuShares.start(halves())) {
+    try (GpuShares shares = GpuShares.start(halves(), Duration.ZERO)) {
       GpuShares.SessionLease endless = shares.open("alice", DEVICE);
       GpuShares.SessionLease other = shares.open("bob", DEVICE);
       worker(endless).begin();
@@ -98,10 +101,32 @@ class GpuSharesTest {
     }
   }
 
+  @Test
+  void aWorkerThatClaimsToRunForEverIsNamedOnce() throws Exception {
+    try (GpuShares shares = GpuShares.start(halves(), Duration.ofMillis(200))) {
+      AtomicInteger named = new AtomicInteger();
+      GpuShares.SessionLease liar = shares.open("alice", DEVICE);
+      liar.onOverrun(named::incrementAndGet);
+      worker(liar).begin();
+      Memory.putLongVolatile(map(liar) + RUNNING, -1);
+      GpuShares.SessionLease other = shares.open("bob", DEVICE);
+      other.onOverrun(Assertions::fail);
+      GpuLease bob = worker(other);
+      while (named.get() == 0) {
+        bob.begin();
+        bob.end();
+      }
+      liar.close();
+      bob.begin();
+      bob.end();
+      assertThat(named).hasValue(1);
+    }
+  }
+
   /** Kernels that wait for each other: the first ends only when the second has begun. */
   @Test
   void workOfTwoGuestsThatWaitForEachOtherEnds() throws Exception {
-    try (GpuShares shares = GpuShares.start(halves())) {
+    try (GpuShares shares = GpuShares.start(halves(), Duration.ZERO)) {
       GpuLease alice = worker(shares.open("alice", DEVICE));
       GpuLease bob = worker(shares.open("bob", DEVICE));
       CountDownLatch aliceRuns = new CountDownLatch(1);
@@ -133,7 +158,7 @@ class GpuSharesTest {
 
   @Test
   void sessionsOfOneGuestRunTogether() throws Exception {
-    try (GpuShares shares = GpuShares.start(halves())) {
+    try (GpuShares shares = GpuShares.start(halves(), Duration.ZERO)) {
       GpuLease first = worker(shares.open("alice", DEVICE));
       GpuLease second = worker(shares.open("alice", DEVICE));
       first.begin();
@@ -145,7 +170,8 @@ class GpuSharesTest {
 
   @Test
   void whoWaitsGoesOnWhenSharesAreRemoved() throws Exception {
-    try (GpuShares shares = GpuShares.start(grants("class=guaranteed compute=90", ""))) {
+    try (GpuShares shares =
+        GpuShares.start(grants("class=guaranteed compute=90", ""), Duration.ZERO)) {
       GpuLease alice = worker(shares.open("alice", DEVICE));
       GpuShares.SessionLease waiting = shares.open("bob", DEVICE);
       alice.begin();
@@ -166,7 +192,7 @@ class GpuSharesTest {
 
   @Test
   void aWorkerThatClaimsToWaitAndDoesNothingTakesOnlyItsTurns() throws Exception {
-    try (GpuShares shares = GpuShares.start(halves())) {
+    try (GpuShares shares = GpuShares.start(halves(), Duration.ZERO)) {
       GpuShares.SessionLease liar = shares.open("alice", DEVICE);
       Memory.putLongVolatile(map(liar) + WAITING, 1);
       GpuLease bob = worker(shares.open("bob", DEVICE));
@@ -179,7 +205,7 @@ class GpuSharesTest {
 
   @Test
   void aWorkerThatClaimsToRunForEverStopsNobody() throws Exception {
-    try (GpuShares shares = GpuShares.start(halves())) {
+    try (GpuShares shares = GpuShares.start(halves(), Duration.ZERO)) {
       GpuShares.SessionLease liar = shares.open("alice", DEVICE);
       long page = map(liar);
       Memory.putLongVolatile(page + RUNNING, -1);
@@ -194,7 +220,7 @@ class GpuSharesTest {
 
   @Test
   void aWorkerCannotClaimMoreTimeThanHasPassed() throws Exception {
-    try (GpuShares shares = GpuShares.start(Map.of())) {
+    try (GpuShares shares = GpuShares.start(Map.of(), Duration.ZERO)) {
       GpuShares.SessionLease liar = shares.open("alice", DEVICE);
       long page = map(liar);
       for (long value : new long[] {Long.MAX_VALUE, -1, Long.MIN_VALUE}) {
@@ -217,7 +243,7 @@ class GpuSharesTest {
 
   @Test
   void timesStayReadableWhenTheSessionHasEnded() throws Exception {
-    try (GpuShares shares = GpuShares.start(Map.of())) {
+    try (GpuShares shares = GpuShares.start(Map.of(), Duration.ZERO)) {
       GpuShares.SessionLease lease = shares.open("alice", DEVICE);
       GpuLease worker = worker(lease);
       worker.begin();

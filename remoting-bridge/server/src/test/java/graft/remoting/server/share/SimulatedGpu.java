@@ -25,6 +25,7 @@ final class SimulatedGpu {
   private long now;
   private long number;
   private long nextTick = DeviceArbiter.NEVER;
+  private final long watchdog;
 
   private record Event(long time, long number, Runnable action) implements Comparable<Event> {
     @Override
@@ -34,8 +35,18 @@ final class SimulatedGpu {
     }
   }
 
-  /** Starts taking turns. */
+  /** Starts taking turns, without a watchdog. */
   SimulatedGpu() {
+    this(0);
+  }
+
+  /**
+   * Starts taking turns.
+   *
+   * @param watchdog after which overrun a session is ended, in nanoseconds; 0 for never
+   */
+  SimulatedGpu(long watchdog) {
+    this.watchdog = watchdog;
     arbiter.activate(true);
   }
 
@@ -50,6 +61,9 @@ final class SimulatedGpu {
     private long began;
     private long used;
     private long longestWait;
+    private long endedAt;
+    private String guest = "";
+    private final Watchdog itsWatchdog = new Watchdog(watchdog, () -> at(MILLI, this::end));
     private final List<Long> latencies = new ArrayList<>();
 
     private Session(LongSupplier kernel, LongSupplier pause) {
@@ -57,7 +71,25 @@ final class SimulatedGpu {
       this.pause = pause;
     }
 
+    /** Ends as a session does whose worker is killed. */
+    private void end() {
+      used = used();
+      endedAt = now;
+      isBusy = false;
+      isWaiting = false;
+      arbiter.remove(guest, this);
+      tick();
+    }
+
+    /** Returns when the watchdog has ended the session, 0 if it has not. */
+    long endedAt() {
+      return endedAt;
+    }
+
     private void submit() {
+      if (endedAt != 0) {
+        return;
+      }
       asked = now;
       if (mayRun) {
         run();
@@ -76,6 +108,9 @@ final class SimulatedGpu {
     }
 
     private void done() {
+      if (endedAt != 0) {
+        return;
+      }
       isBusy = false;
       used += now - began;
       long thinks = pause.getAsLong();
@@ -117,6 +152,11 @@ final class SimulatedGpu {
       return isWaiting;
     }
 
+    @Override
+    public Watchdog watchdog() {
+      return itsWatchdog;
+    }
+
     long used() {
       return used + (isBusy ? now - began : 0);
     }
@@ -151,15 +191,27 @@ final class SimulatedGpu {
   /** Adds a session. */
   Session session(String guest, Share share, LongSupplier kernel, LongSupplier pause) {
     Session session = new Session(kernel, pause);
+    session.guest = guest;
     guests.computeIfAbsent(guest, name -> new ArrayList<>()).add(session);
     arbiter.add(guest, share, session);
     at(0, session::submit);
     return session;
   }
 
+  /** Adds a session that a test plays itself. */
+  void add(String guest, Share share, Lease lease) {
+    arbiter.add(guest, share, lease);
+  }
+
   /** Changes the shares. */
   void change(Map<String, Share> shares) {
     arbiter.change(shares);
+  }
+
+  /** Stops taking turns, or starts again. */
+  void activate(boolean value) {
+    arbiter.activate(value);
+    tick();
   }
 
   /** Lets time pass. */
