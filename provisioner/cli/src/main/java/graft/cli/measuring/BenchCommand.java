@@ -11,8 +11,12 @@ import picocli.CommandLine.Spec;
     mixinStandardHelpOptions = true,
     header = "Measures what Graft costs.",
     footerHeading = "%nExamples:%n",
-    footer = "  graft bench remoting --device gpu --native",
-    subcommands = {BenchRemotingCommand.class, BenchSummarizeCommand.class})
+    footer = {"  graft bench remoting --device gpu --native", "  graft bench sharing --device gpu"},
+    subcommands = {
+      BenchRemotingCommand.class,
+      BenchSharingCommand.class,
+      BenchSummarizeCommand.class
+    })
 public final class BenchCommand implements Runnable {
   @Spec CommandSpec spec;
 
