@@ -165,7 +165,7 @@ public final class GraftServer implements AutoCloseable {
     if (config.metrics().isPresent()) {
       MetricsEndpoint endpoint =
           new MetricsEndpoint(
-              config.metrics().get(), () -> metrics.page(pool.sessions(), pool.readyWorkers()));
+              config.metrics().get(), () -> metrics.page(pool.readyWorkers()), pool::hasWorker);
       parts.add(endpoint);
       metricsAddress = Optional.of(endpoint.address());
     }

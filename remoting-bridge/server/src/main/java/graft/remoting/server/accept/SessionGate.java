@@ -9,6 +9,7 @@ import graft.remoting.server.pool.GuestUses;
 import graft.remoting.server.pool.ServedSession;
 import graft.remoting.server.pool.ServerAudit;
 import graft.remoting.server.pool.ServerMetrics;
+import graft.remoting.server.pool.SessionLog;
 import graft.remoting.server.pool.Worker;
 import graft.remoting.server.pool.WorkerPool;
 import graft.remoting.server.protocol.HandshakeMessages;
@@ -27,15 +28,12 @@ import java.util.List;
 import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.function.Supplier;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * Hands an authenticated client to a worker, or hands its further connection to the worker that
  * serves its session.
  */
 public final class SessionGate {
-  private static final Logger LOG = LoggerFactory.getLogger(SessionGate.class);
   private static final Duration WORKER_LIMIT = Duration.ofSeconds(30);
   private static final int ATTEMPTS = 3;
 
@@ -194,10 +192,10 @@ public final class SessionGate {
         session.onEnd(atEnd);
         session.onAsk(lease::ask);
         lease.connect(worker.control());
+        metrics.sessionStarted(session); // before the worker can end
         worker.start(session, start, fds);
-        metrics.sessionStarted();
         audit.connected(session);
-        LOG.info("{}", session.startLine());
+        SessionLog.started(session);
         return;
       } catch (ServerException e) {
         throw new HandshakeException(HandshakeStatus.NO_WORKER, e.getMessage());

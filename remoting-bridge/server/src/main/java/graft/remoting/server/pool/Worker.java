@@ -23,6 +23,7 @@ public final class Worker {
   private volatile ControlSocket control;
   private volatile ServedSession session;
   private volatile String failure;
+  private volatile String uuid = "";
 
   Worker(WorkerProcess process, WorkerKind kind, GuestNumbers guests) {
     this.process = process;
@@ -76,6 +77,11 @@ public final class Worker {
     return session;
   }
 
+  /** Notes the GPU that the worker has, as NVML names it; empty if it sees several. */
+  void uuid(String value) {
+    uuid = value;
+  }
+
   void failed(String reason) {
     failure = reason;
   }
@@ -95,6 +101,7 @@ public final class Worker {
   public void start(ServedSession served, ControlMessage.StartSession message, List<Integer> fds)
       throws IOException {
     share(served);
+    served.uuid(uuid);
     session = served;
     control.sendAtOnce(message, fds);
   }

@@ -167,7 +167,7 @@ class WorkerFailuresTest {
     }
 
     void ready(int index) throws IOException {
-      workers.get(index).send(new ControlMessage.Ready("gpu"));
+      workers.get(index).send(new ControlMessage.Ready("gpu", ""));
     }
 
     void awaitStarts(int count) throws InterruptedException {
