@@ -143,8 +143,7 @@ public final class SharingBench {
     }
   }
 
-  private void requests(
-      String setting, long kernel, List<Optional<Measurement>> measured) {
+  private void requests(String setting, long kernel, List<Optional<Measurement>> measured) {
     List<Double> failed = Collections.singletonList(null);
     List<Double> samples = measured.get(0).map(Measurement::samples).orElse(failed);
     Measurement calls = Measurement.of(Names.REQUEST, kernel, "us", samples.toArray(Double[]::new));

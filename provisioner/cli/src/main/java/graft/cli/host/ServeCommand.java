@@ -62,7 +62,9 @@ import picocli.CommandLine.Option;
       "  graft serve --listen unix:///run/graft.sock --listen tcp://10.0.0.1:7799 --tokens tokens",
       "  graft serve --listen tcp://10.0.0.1:7799 --tokens tokens --starter"
           + " /run/graft/gpu/starter.sock",
-      "  graft serve --listen tcp://10.0.0.1:7799 --tokens tokens --certificates /etc/pki"
+      "  graft serve --listen tcp://10.0.0.1:7799 --tokens tokens --certificates /etc/pki",
+      "  graft serve --listen tcp://10.0.0.1:7799 --tokens tokens --session-log on --metrics"
+          + " unix:///run/graft/metrics.sock"
     })
 public final class ServeCommand implements Callable<Integer> {
   /** How long open sessions may take to close. */
@@ -182,11 +184,7 @@ public final class ServeCommand implements Callable<Integer> {
               + " root; graft apply and the units that it makes use it.")
   Path starterConfig;
 
-  @Option(
-      names = "--metrics",
-      paramLabel = "ADDRESS",
-      description = "Where to serve metrics: a Unix socket or a loopback address.")
-  Endpoint metrics;
+  @Mixin ObservationSettings observation;
 
   @Mixin OperatorSettings operators;
 
@@ -223,6 +221,7 @@ public final class ServeCommand implements Callable<Integer> {
     if (log != null) {
       RotatedLog.takeStandardError(log);
     }
+    observation.startLog();
     try (AuditLog events = openAudit();
         GraftServer server = GraftServer.start(config(events))) {
       closeAtShutdown(stop, closed);
@@ -352,9 +351,7 @@ public final class ServeCommand implements Callable<Integer> {
     listen.forEach(address -> config.listen(ListenAddress.parse(address.toString())));
     config.limits(sessions.limits(config.limits()));
     config.audit(events);
-    if (metrics != null) {
-      config.metrics(ListenAddress.parse(metrics.toString()));
-    }
+    observation.metrics().ifPresent(config::metrics);
     if (starterConfig == null) {
       operators.socket(why -> output.err().println("WARNING: " + why)).ifPresent(config::operator);
     }

@@ -56,6 +56,17 @@ final class ServerRules {
           "the node '" + gpu.owner().name() + "' itself says who sees the sensors of its GPU",
           "give its graft serve the option --sensors off, and remove the key here");
     }
+    own(gpu, "metrics", gpu.server().metrics(), "whether it serves metrics");
+    own(gpu, "session-log", gpu.server().sessionLog(), "whether its log shows sessions");
+  }
+
+  private void own(Gpu gpu, String key, boolean value, String what) {
+    if (!value) {
+      problems.add(
+          positions.of(gpu.server(), key),
+          "the node '" + gpu.owner().name() + "' itself says " + what,
+          "do not give its graft serve the option --" + key + ", and remove the key here");
+    }
   }
 
   private void leastHostMemory(Limits limits, String key, Optional<MemorySize> given) {

@@ -106,7 +106,9 @@ class DescriptorReaderTest {
             + " syslog, off",
         "node:big | {sessions: 2} | 6:20: the server of the node 'big' has its own limits",
         "node:big | {}, audit: off | 6:31: the server of the node 'big' has its own audit trail",
-        "node:big | {}, sensors: off | 6:33: the node 'big' itself says who sees the sensors"
+        "node:big | {}, sensors: off | 6:33: the node 'big' itself says who sees the sensors",
+        "node:big | {}, metrics: off | 6:33: the node 'big' itself says whether it serves metrics",
+        "node:big | {}, session-log: off | 6:37: the node 'big' itself says whether its log"
       })
   void limitsThatNoServerCanHaveAreProblemsAtTheirPlaces(String owner, String given, String said) {
     assertThat(problemsOf(LIMITED.formatted(owner, given)))

@@ -158,6 +158,10 @@ class UnprivilegedServerPlanTest {
         .endsWith("--audit", "off");
     assertThat(options(host.plan(LIMITED.replace("audit: file", "sensors: false"))))
         .endsWith("--sensors", "off");
+    assertThat(
+            options(
+                host.plan(LIMITED.replace("audit: file", "metrics: false, session-log: false"))))
+        .endsWith("--metrics", "off", "--session-log", "off");
   }
 
   @Test

@@ -1,7 +1,9 @@
 package graft.guests.bundle;
 
+import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 
 /** The units of the server in a guest that owns a GPU, for the bundle {@code graft-server}. */
 final class GuestServer {
@@ -55,11 +57,20 @@ final class GuestServer {
                     "Requires=graft-starter.service\nAfter=graft-starter.service network.target",
                 "user", "graft",
                 "operators", "graft-server",
-                "start", serve + " --operator /run/graft-server/operator.sock --starter " + socket,
+                "start",
+                    serve
+                        + " --operator /run/graft-server/operator.sock "
+                        + String.join(" ", views(serve))
+                        + " --starter "
+                        + socket,
                 "environment", "",
                 "home", "yes",
                 "logs", "LogsDirectory=graft\nLogsDirectoryMode=0700",
                 "devices", ServerUnit.devices(serve.contains("--rdma-ports"))));
     return settings.with("starter-unit", starter).with("server-unit", server);
+  }
+
+  private static List<String> views(String serve) {
+    return ServerViews.on(List.of(serve.split(" ", -1)), Optional.of(Path.of("/run/graft-server/metrics.sock")));
   }
 }

@@ -30,4 +30,12 @@ public record Server(
         @Doc(
             "Whether its guests see the temperature, power and clocks of the whole GPU, by which"
                 + " they can tell how much others use it.")
-        boolean sensors) {}
+        boolean sensors,
+    @Default("true")
+        @Doc(
+            "Whether it serves metrics for Prometheus, on a Unix socket that only root and its user"
+                + " reach.")
+        boolean metrics,
+    @Default("true")
+        @Doc("Whether its log has a line for each session's begin and end, with the guest.")
+        boolean sessionLog) {}
