@@ -33,9 +33,7 @@ final class BenchSharingTest {
             "out");
     Finished measured =
         Finished.run(
-            folder,
-            Map.of("PATH", System.getenv("PATH"), "HOME", folder.toString()),
-            command);
+            folder, Map.of("PATH", System.getenv("PATH"), "HOME", folder.toString()), command);
     assertThat(measured.code()).as(measured.err()).isZero();
     assertThat(measured.out())
         .contains("75, 25 asked, kernels of 500 us", "goals met: ", "no native driver")

@@ -223,7 +223,8 @@ public final class ServeCommand implements Callable<Integer> {
     }
     observation.startLog();
     try (AuditLog events = openAudit();
-        GraftServer server = GraftServer.start(config(events))) {
+        AuditLog accounts = observation.openAccounts();
+        GraftServer server = GraftServer.start(config(events, accounts))) {
       closeAtShutdown(stop, closed);
       writePid();
       if (clients.insecure) {
@@ -266,7 +267,7 @@ public final class ServeCommand implements Callable<Integer> {
 
   private int writeStarterConfig() {
     try {
-      GraftServer.writeStarterConfig(config(AuditLog.none()), starterConfig);
+      GraftServer.writeStarterConfig(config(AuditLog.none(), AuditLog.none()), starterConfig);
       return ExitCode.OK;
     } catch (ServerException e) {
       throw new GraftException(e.getMessage(), "run this as root", e);
@@ -327,7 +328,7 @@ public final class ServeCommand implements Callable<Integer> {
     }
   }
 
-  private ServerConfig config(AuditLog events) {
+  private ServerConfig config(AuditLog events, AuditLog accounts) {
     ServerConfig.Builder config =
         clients.insecure
             ? ServerConfig.withoutTokens(ServedDevice.parse(device))
@@ -351,6 +352,7 @@ public final class ServeCommand implements Callable<Integer> {
     listen.forEach(address -> config.listen(ListenAddress.parse(address.toString())));
     config.limits(sessions.limits(config.limits()));
     config.audit(events);
+    config.accounts(accounts);
     observation.metrics().ifPresent(config::metrics);
     if (starterConfig == null) {
       operators.socket(why -> output.err().println("WARNING: " + why)).ifPresent(config::operator);

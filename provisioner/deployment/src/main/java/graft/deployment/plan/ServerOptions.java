@@ -17,7 +17,8 @@ final class ServerOptions {
    * The options for the limits, the audit trail, the sensors and the views of a GPU's server; none
    * for what has its default.
    *
-   * @param audit the file of the audit trail, for a server whose audit events go to a file
+   * @param audit the file of the audit trail, for a server whose audit events go to a file; the
+   *     accounts of sessions are beside it
    */
   static List<String> of(Gpu gpu, Path audit) {
     List<String> options = new ArrayList<>();
@@ -38,6 +39,12 @@ final class ServerOptions {
           case OFF -> Optional.of(AuditLog.OFF);
         });
     add(options, "--sensors", gpu.server().sensors() ? Optional.empty() : Optional.of("off"));
+    add(
+        options,
+        "--accounting",
+        gpu.server().accounting()
+            ? Optional.of(audit.resolveSibling("accounting.jsonl"))
+            : Optional.empty());
     options.addAll(ServerViews.without(gpu.server().metrics(), gpu.server().sessionLog()));
     return options;
   }

@@ -162,6 +162,8 @@ class UnprivilegedServerPlanTest {
             options(
                 host.plan(LIMITED.replace("audit: file", "metrics: false, session-log: false"))))
         .endsWith("--metrics", "off", "--session-log", "off");
+    assertThat(options(host.plan(LIMITED.replace("audit: file", "accounting: true"))))
+        .endsWith("--accounting", "/var/log/graft/lab.gpu0/accounting.jsonl");
   }
 
   @Test

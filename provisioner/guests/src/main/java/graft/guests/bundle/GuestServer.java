@@ -71,6 +71,7 @@ final class GuestServer {
   }
 
   private static List<String> views(String serve) {
-    return ServerViews.on(List.of(serve.split(" ", -1)), Optional.of(Path.of("/run/graft-server/metrics.sock")));
+    return ServerViews.on(
+        List.of(serve.split(" ", -1)), Optional.of(Path.of("/run/graft-server/metrics.sock")));
   }
 }

@@ -38,4 +38,11 @@ public record Server(
         boolean metrics,
     @Default("true")
         @Doc("Whether its log has a line for each session's begin and end, with the guest.")
-        boolean sessionLog) {}
+        boolean sessionLog,
+    @Default("false")
+        @Doc(
+            "Whether it writes an account of each session that has ended, for billing, to"
+                + " accounting.jsonl in /var/log/graft/DEPLOYMENT.GPU, or, if it runs as the user of"
+                + " apply, in the folder of all state folders. The file stays when the deployment"
+                + " is destroyed.")
+        boolean accounting) {}

@@ -175,8 +175,7 @@ public record StartServer(
             log.toString(),
             ServerViews.OPERATOR,
             hasRoom(operator()) ? operator().toString() : ServerViews.OFF));
-    arguments.addAll(
-        ServerViews.on(options, Optional.of(metrics()).filter(StartServer::hasRoom)));
+    arguments.addAll(ServerViews.on(options, Optional.of(metrics()).filter(StartServer::hasRoom)));
     command.addAll(GraftCommand.serve(arguments));
     ProcessBuilder program = new ProcessBuilder(command);
     if (isMig()) {

@@ -63,8 +63,7 @@ class StartServerTest {
   /** Linux takes paths of sockets up to 107 bytes. */
   @Test
   void aFolderWhosePathIsTooLongHasNoSockets() {
-    assertThat(
-            server("software", Path.of("/" + "t".repeat(100)), List.of()).program().command())
+    assertThat(server("software", Path.of("/" + "t".repeat(100)), List.of()).program().command())
         .containsSequence("--operator", "off")
         .doesNotContain("--metrics")
         .containsSequence("--session-log", "on");

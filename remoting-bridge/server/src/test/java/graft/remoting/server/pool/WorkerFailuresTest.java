@@ -45,7 +45,7 @@ class WorkerFailuresTest {
         folder.resolve("socket"),
         new WorkerPool.Spares(PLAIN, spares),
         new ServerMetrics(),
-        new ServerAudit(AuditLog.none()),
+        new ServerAudit(AuditLog.none(), AuditLog.none()),
         failures);
   }
 
