@@ -162,7 +162,8 @@ final class SessionsTest {
     assertThat(server.log()).contains("session end: name=me");
     assertThat(metrics())
         .contains("graft_sessions" + labels + " 0\n")
-        .contains("graft_sessions_total" + labels + " 1\n");
+        .contains("graft_sessions_total" + labels + " 1\n")
+        .doesNotContain("UUID=\"\"");
   }
 
   @Test

@@ -192,6 +192,7 @@ public final class SessionGate {
         session.onEnd(atEnd);
         session.onAsk(lease::ask);
         lease.connect(worker.control());
+        session.uuid(worker.uuid());
         metrics.sessionStarted(session); // before the worker can end
         worker.start(session, start, fds);
         audit.connected(session);

@@ -119,7 +119,8 @@ public final class ServedSession {
     return uuid;
   }
 
-  void uuid(String value) {
+  /** Notes the GPU of the worker that will serve the session. */
+  public void uuid(String value) {
     uuid = value;
   }
 

@@ -82,6 +82,11 @@ public final class Worker {
     uuid = value;
   }
 
+  /** Returns the GPU that the worker has, as NVML names it; empty if it sees several. */
+  public String uuid() {
+    return uuid;
+  }
+
   void failed(String reason) {
     failure = reason;
   }
@@ -101,7 +106,6 @@ public final class Worker {
   public void start(ServedSession served, ControlMessage.StartSession message, List<Integer> fds)
       throws IOException {
     share(served);
-    served.uuid(uuid);
     session = served;
     control.sendAtOnce(message, fds);
   }
