@@ -72,7 +72,7 @@ class ServerAuditTest {
         .containsEntry("from", "10.0.0.7:5")
         .containsEntry("session", "ab")
         .containsEntry("reason", "the client has disconnected")
-        .containsEntry("claimedProgram", "train\n{")
+        .containsEntry("claimedProgram", "train?{")
         .containsEntry("claimedPid", 42L)
         .containsEntry("gpuSeconds", 0.0)
         .containsEntry("leaseWaitSeconds", 0.0)
