@@ -52,8 +52,7 @@ final class LoadsTest {
             "test $GUEST = slow && sleep 0.5; echo device; echo ready; read word start;"
                 + " cd $(dirname $0); echo $start >> starts; set -- $(sort -u starts | wc -l);"
                 + FIGURE);
-    List<Optional<Measurement>> results =
-        loads.together(busy("quick", "slow"), 1, LoadsTest::as);
+    List<Optional<Measurement>> results = loads.together(busy("quick", "slow"), 1, LoadsTest::as);
     assertThat(results)
         .as("the number of different times that the programs were told")
         .extracting(result -> result.orElseThrow().value())
