@@ -29,6 +29,8 @@ static const char usage[] =
     "              amount=TEXT: as much as a run that calibrated itself said; without it, this one calibrates\n"
     "  kernels     option pricing, Walsh transform, concurrent kernels, overlapped copies   scale=N only=NAME\n"
     "  memory      patterns of memory and compute                      scale=N only=NAME\n"
+    "  sharing     one of several programs that share a device, started by graft bench sharing\n"
+    "              only=calibrate|busy|calls kernel=MICROSECONDS rounds=N seconds=S\n"
     "  multi-gpu   one piece of work on one device and on several      devices=N scale=N\n"
     "              on one of each node instead: GRAFT_WORKLOAD_NODE_1 and so on hold what a process needs in its\n"
     "              environment to reach the nodes after the first, a line of NAME=VALUE each\n"
@@ -50,7 +52,9 @@ struct options options = {.scale = 1,
                           .high = 1 << 20,
                           .seed = 1,
                           .devices = 2,
-                          .streams = 6};
+                          .streams = 6,
+                          .kernel = 500,
+                          .rounds = 1};
 
 /* The kernels' PTX, terminated by a zero byte. */
 extern const char kernels_ptx[];
@@ -225,6 +229,8 @@ static bool option(const char *text) {
   if (IS("amount")) return *(options.amount = value);
   if (IS("quick")) return (options.quick = !strcmp(value, "yes"));
   if (IS("streams")) return (options.streams = atoi(value)) > 0;
+  if (IS("kernel")) return (options.kernel = atof(value)) > 0;
+  if (IS("rounds")) return (options.rounds = atof(value)) > 0;
   if (IS("only")) return *(options.only = value);
   if (IS("direction")) {
     options.direction = value;
@@ -287,7 +293,7 @@ int main(int argc, char **argv) {
   } workloads[] = {{"bandwidth", bandwidth}, {"launch", launches},     {"synthetic", synthetic},
                    {"kernels", kernels},     {"memory", patterns},     {"multi-gpu", multi_gpu},
                    {"remoting", remoting},   {"plain-tcp", plain_tcp}, {"start", nothing},
-                   {"load", load_kernels}};
+                   {"load", load_kernels},   {"sharing", sharing}};
   void (*run)(void) = NULL;
   for (size_t i = 0; i < sizeof workloads / sizeof *workloads; i++) {
     if (argc > 1 && !strcmp(argv[1], workloads[i].name)) run = workloads[i].run;

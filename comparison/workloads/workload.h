@@ -37,6 +37,9 @@ typedef uint64_t devptr;
   F(cuMemcpyDtoDAsync_v2, (devptr, devptr, size_t, handle))                                                      \
   F(cuStreamCreate, (handle *, unsigned))                                                                        \
   F(cuStreamSynchronize, (handle))                                                                               \
+  F(cuEventCreate, (handle *, unsigned))                                                                         \
+  F(cuEventRecord, (handle, handle))                                                                             \
+  F(cuEventSynchronize, (handle))                                                                                \
   F(cuLaunchKernel, (handle, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, handle, void **, \
                      void **))
 
@@ -59,9 +62,11 @@ struct options {
   unsigned seed;
   const char *amount; /* synthetic: what calibration printed, or NULL to calibrate */
   int devices;
-  const char *only;   /* kernels, memory: the only part to run */
+  const char *only;   /* kernels, memory: the only part to run; sharing: what to do */
   bool quick;         /* remoting, plain-tcp: no copies over 8 MiB, fewer samples */
   int streams;        /* plain-tcp: connections */
+  double kernel;      /* sharing: the GPU time of a kernel, microseconds */
+  double rounds;      /* sharing: rounds of the kernel's loop in a microsecond, which calibration printed */
 };
 extern struct options options;
 
@@ -112,6 +117,7 @@ extern const size_t sizes[];
 size_t copy_sizes(void);
 void remoting(void);
 void plain_tcp(void);
+void sharing(void);
 /* multi-gpu: starts the processes of further nodes. Called before load_driver, since CUDA does not work after fork. */
 void start_nodes(void);
 

@@ -5,7 +5,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 import graft.common.json.Json;
 import java.io.BufferedReader;
 import java.io.IOException;
+import java.net.StandardProtocolFamily;
+import java.net.UnixDomainSocketAddress;
+import java.nio.channels.Channels;
+import java.nio.channels.SocketChannel;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -34,7 +39,17 @@ final class SessionsTest {
         SoftwareServer.start(
             folder,
             Map.of(),
-            List.of("--operator", socket.toString(), "--audit", audit.toString()),
+            List.of(
+                "--operator",
+                socket.toString(),
+                "--audit",
+                audit.toString(),
+                "--metrics",
+                "unix://" + folder.resolve("metrics.sock"),
+                "--session-log",
+                "on",
+                "--accounting",
+                folder.resolve("accounting.jsonl").toString()),
             "tcp://127.0.0.1:0");
     Programs.build(folder, List.of("loop"));
     ProcessBuilder loop = new ProcessBuilder(folder.resolve("loop").toString());
@@ -114,6 +129,41 @@ final class SessionsTest {
     Finished again = graft("kill", id);
     assertThat(again.code()).isEqualTo(1);
     assertThat(again.err()).contains("there is no such session");
+  }
+
+  private String metrics() throws IOException {
+    try (SocketChannel channel = SocketChannel.open(StandardProtocolFamily.UNIX)) {
+      channel.connect(UnixDomainSocketAddress.of(folder.resolve("metrics.sock")));
+      channel.write(StandardCharsets.US_ASCII.encode("GET /metrics HTTP/1.0\r\n\r\n"));
+      return new String(Channels.newInputStream(channel).readAllBytes(), StandardCharsets.UTF_8);
+    }
+  }
+
+  @Test
+  void metricsTheLogAndTheAccountNameTheGuestAndItsGpu() throws Exception {
+    String uuid = "GPU-67726166-742d-736f-6674-776172652d30"; // of the software device
+    String labels = "{guest=\"me\",gpu=\"software\",UUID=\"" + uuid + "\"}";
+    assertThat(metrics()).contains("graft_sessions" + labels + " 1\n");
+    assertThat(server.log()).containsPattern("session start: name=me peer=");
+    String id = onlySession(graft("sessions", "-o", "json").out()).get("session").toString();
+    assertThat(graft("kill", id).code()).isZero();
+    Path accounts = folder.resolve("accounting.jsonl");
+    while (Files.size(accounts) == 0) {
+      Thread.onSpinWait(); // ended by the test's own time limit
+    }
+    Map<String, Object> account = Json.readObject(Files.readString(accounts));
+    assertThat(account)
+        .containsEntry("who", "me")
+        .containsEntry("session", id)
+        .containsEntry("claimedProgram", "loop")
+        .containsEntry("UUID", uuid);
+    assertThat((Long) account.get("roundTrips")).isPositive();
+    assertThat((Long) account.get("peakMemoryBytes")).isEqualTo(4096);
+    assertThat(server.log()).contains("session end: name=me");
+    assertThat(metrics())
+        .contains("graft_sessions" + labels + " 0\n")
+        .contains("graft_sessions_total" + labels + " 1\n")
+        .doesNotContain("UUID=\"\"");
   }
 
   @Test

@@ -14,6 +14,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Map;
 
 /**
  * A server in this process for programs that this process starts. It listens on a Unix socket in a
@@ -55,7 +56,7 @@ public final class PrivateServer implements AutoCloseable {
     Path folder = Files.createTempDirectory("graft-run"); // mode 0700
     try {
       String token = TokensFile.fresh();
-      PrivateFiles.write(folder.resolve("token"), bytes(token + "\n"));
+      PrivateFiles.write(folder.resolve(NAME + ".token"), bytes(token + "\n"));
       PrivateFiles.write(folder.resolve("tokens"), bytes(NAME + " " + token + "\n"));
       ServerConfig.Builder config =
           ServerConfig.builder(folder.resolve("tokens"), ServedDevice.parse(device))
@@ -103,17 +104,43 @@ public final class PrivateServer implements AutoCloseable {
   }
 
   /**
+   * Replaces the guests. The server applies the shares, and ends the sessions of guests that are
+   * not named any more, within half a second.
+   *
+   * @param settings by name, the settings that the guest's line of the tokens file has behind the
+   *     token
+   */
+  public void guests(Map<String, String> settings) throws IOException {
+    StringBuilder lines = new StringBuilder();
+    for (Map.Entry<String, String> guest : settings.entrySet()) {
+      String token = TokensFile.fresh();
+      PrivateFiles.write(tokenFile(guest.getKey()), bytes(token + "\n"));
+      lines.append(guest.getKey() + " " + token + " " + guest.getValue() + "\n");
+    }
+    PrivateFiles.write(folder.resolve("tokens"), bytes(lines.toString()));
+  }
+
+  /** The environment of a guest's programs, which use the server over a channel. */
+  public ProgramEnvironment environment(String guest, String channel, Path client) {
+    return ProgramEnvironment.remote(channel, client, url(channel), guest, tokenFile(guest))
+        .with("GRAFT_ENCRYPTION", channel.equals("tls") ? "always" : "auto");
+  }
+
+  /**
    * The environment of programs that use the server over one of {@link #CHANNELS}.
    *
    * @param client the folder of the client's libraries
    */
   public ProgramEnvironment environment(String channel, Path client) {
-    return ProgramEnvironment.remote(channel, client, url(channel), NAME, tokenFile())
-        .with("GRAFT_ENCRYPTION", channel.equals("tls") ? "always" : "auto");
+    return environment(NAME, channel, client);
   }
 
   public Path tokenFile() {
-    return folder.resolve("token");
+    return tokenFile(NAME);
+  }
+
+  private Path tokenFile(String guest) {
+    return folder.resolve(guest + ".token");
   }
 
   private synchronized void stop() {

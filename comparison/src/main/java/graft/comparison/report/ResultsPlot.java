@@ -17,7 +17,6 @@ import java.util.stream.Collectors;
  * other figure a bar relative to a baseline.
  */
 public final class ResultsPlot {
-  private static final double LEGEND = 30;
 
   private final Results results;
   private final String baseline;
@@ -55,33 +54,23 @@ public final class ResultsPlot {
     List<String> others =
         results.settings().stream().filter(setting -> !setting.equals(baseline)).toList();
     OverheadPlot overheads = new OverheadPlot(rows, others);
-    double below = LEGEND + Math.ceil(curves.size() / 2.0) * CurvePlot.HEIGHT;
-    double height = below + (rows.isEmpty() ? 0 : LEGEND + overheads.height());
-    html.open(
-        "svg",
-        "xmlns",
-        "http://www.w3.org/2000/svg",
-        "width",
-        OverheadPlot.WIDTH,
-        "height",
-        height,
-        "viewBox",
-        "0 0 " + OverheadPlot.WIDTH + " " + height,
-        "font-family",
-        "sans-serif");
-    html.open("style").raw(Html.style()).close();
-    html.empty("rect", "width", "100%", "height", "100%", "fill", "white");
-    legend();
+    double below = Drawing.LEGEND + Math.ceil(curves.size() / 2.0) * CurvePlot.HEIGHT;
+    double height = below + (rows.isEmpty() ? 0 : Drawing.LEGEND + overheads.height());
+    Drawing.open(html, OverheadPlot.WIDTH, height);
+    Drawing.legend(html, palette, results.settings());
     for (int i = 0; i < curves.size(); i++) {
-      at(i % 2 * OverheadPlot.WIDTH / 2, LEGEND + Math.floor(i / 2.0) * CurvePlot.HEIGHT);
+      Drawing.at(
+          html,
+          i % 2 * OverheadPlot.WIDTH / 2,
+          Drawing.LEGEND + Math.floor(i / 2.0) * CurvePlot.HEIGHT);
       curves.get(i).content(html, palette, size -> ResultsTable.size((long) size));
       html.close();
     }
     if (!rows.isEmpty()) {
-      at(0, below);
+      Drawing.at(html, 0, below);
       html.element("text", "Time relative to " + baseline, "x", 4, "y", 16, "class", "title");
       html.close();
-      at(0, below + LEGEND);
+      Drawing.at(html, 0, below + Drawing.LEGEND);
       overheads.content(html, palette);
       html.close();
     }
@@ -90,19 +79,6 @@ public final class ResultsPlot {
 
   private static String title(Measurement m) {
     return m.state() == State.WARM ? m.name() : m.name() + ", " + m.state().title();
-  }
-
-  private void at(double x, double y) {
-    html.open("g", "transform", "translate(" + x + "," + y + ")");
-  }
-
-  private void legend() {
-    double x = 10;
-    for (String setting : results.settings()) {
-      palette.mark(html, setting, x, 14);
-      html.element("text", setting, "x", x + 9, "y", 18);
-      x += 40 + 7 * setting.length();
-    }
   }
 
   private CurvePlot curves(String name, List<Measurement> sizes) {

@@ -4,6 +4,7 @@ import graft.common.bind.Default;
 import graft.common.json.RecordTrees;
 import graft.comparison.statistics.Summary;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.Collections;
 import java.util.List;
 import java.util.Map;
@@ -58,9 +59,9 @@ public record Measurement(
     return tree;
   }
 
-  /** A measurement in the warm state, without a setting. */
+  /** A measurement in the warm state, without a setting; a sample that is null failed. */
   public static Measurement of(String name, long size, String unit, Double... samples) {
-    return new Measurement("", name, size, unit, State.WARM, List.of(samples));
+    return new Measurement("", name, size, unit, State.WARM, Arrays.asList(samples));
   }
 
   /** This measurement in that setting. */

@@ -18,6 +18,7 @@ final class PackageUnits {
         new NodeUnits(
             args[0],
             args[0] + "/bin/graft serve --tokens /etc/graft/server.tokens $GRAFT_SERVE",
+            "--metrics unix:///run/graft-server/metrics.sock --session-log on",
             "What it serves, and where: /etc/default/graft-server.",
             "of this node",
             "EnvironmentFile=/etc/default/graft-server",

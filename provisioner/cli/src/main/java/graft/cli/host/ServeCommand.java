@@ -62,7 +62,9 @@ import picocli.CommandLine.Option;
       "  graft serve --listen unix:///run/graft.sock --listen tcp://10.0.0.1:7799 --tokens tokens",
       "  graft serve --listen tcp://10.0.0.1:7799 --tokens tokens --starter"
           + " /run/graft/gpu/starter.sock",
-      "  graft serve --listen tcp://10.0.0.1:7799 --tokens tokens --certificates /etc/pki"
+      "  graft serve --listen tcp://10.0.0.1:7799 --tokens tokens --certificates /etc/pki",
+      "  graft serve --listen tcp://10.0.0.1:7799 --tokens tokens --session-log on --metrics"
+          + " unix:///run/graft/metrics.sock"
     })
 public final class ServeCommand implements Callable<Integer> {
   /** How long open sessions may take to close. */
@@ -182,11 +184,7 @@ public final class ServeCommand implements Callable<Integer> {
               + " root; graft apply and the units that it makes use it.")
   Path starterConfig;
 
-  @Option(
-      names = "--metrics",
-      paramLabel = "ADDRESS",
-      description = "Where to serve metrics: a Unix socket or a loopback address.")
-  Endpoint metrics;
+  @Mixin ObservationSettings observation;
 
   @Mixin OperatorSettings operators;
 
@@ -223,8 +221,10 @@ public final class ServeCommand implements Callable<Integer> {
     if (log != null) {
       RotatedLog.takeStandardError(log);
     }
+    observation.startLog();
     try (AuditLog events = openAudit();
-        GraftServer server = GraftServer.start(config(events))) {
+        AuditLog accounts = observation.openAccounts();
+        GraftServer server = GraftServer.start(config(events, accounts))) {
       closeAtShutdown(stop, closed);
       writePid();
       if (clients.insecure) {
@@ -267,7 +267,7 @@ public final class ServeCommand implements Callable<Integer> {
 
   private int writeStarterConfig() {
     try {
-      GraftServer.writeStarterConfig(config(AuditLog.none()), starterConfig);
+      GraftServer.writeStarterConfig(config(AuditLog.none(), AuditLog.none()), starterConfig);
       return ExitCode.OK;
     } catch (ServerException e) {
       throw new GraftException(e.getMessage(), "run this as root", e);
@@ -328,7 +328,7 @@ public final class ServeCommand implements Callable<Integer> {
     }
   }
 
-  private ServerConfig config(AuditLog events) {
+  private ServerConfig config(AuditLog events, AuditLog accounts) {
     ServerConfig.Builder config =
         clients.insecure
             ? ServerConfig.withoutTokens(ServedDevice.parse(device))
@@ -353,9 +353,8 @@ public final class ServeCommand implements Callable<Integer> {
     listen.forEach(address -> config.listen(ListenAddress.parse(address.toString())));
     config.limits(sessions.limits(config.limits()));
     config.audit(events);
-    if (metrics != null) {
-      config.metrics(ListenAddress.parse(metrics.toString()));
-    }
+    config.accounts(accounts);
+    observation.metrics().ifPresent(config::metrics);
     if (starterConfig == null) {
       operators.socket(why -> output.err().println("WARNING: " + why)).ifPresent(config::operator);
     }

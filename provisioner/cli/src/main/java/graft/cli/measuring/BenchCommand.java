@@ -11,9 +11,10 @@ import picocli.CommandLine.Spec;
     mixinStandardHelpOptions = true,
     header = "Measures what Graft costs.",
     footerHeading = "%nExamples:%n",
-    footer = "  graft bench remoting --device gpu --native",
+    footer = {"  graft bench remoting --device gpu --native", "  graft bench sharing --device gpu"},
     subcommands = {
       BenchRemotingCommand.class,
+      BenchSharingCommand.class,
       BenchSummarizeCommand.class,
       BenchTimelineCommand.class
     })

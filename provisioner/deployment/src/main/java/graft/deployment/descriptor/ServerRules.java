@@ -62,6 +62,18 @@ final class ServerRules {
           "the node '" + gpu.owner().name() + "' itself says who sees the sensors of its GPU",
           "give its graft serve the option --sensors off, and remove the key here");
     }
+    own(gpu, "metrics", !gpu.server().metrics(), "whether it serves metrics");
+    own(gpu, "session-log", !gpu.server().sessionLog(), "whether its log shows sessions");
+    own(gpu, "accounting", gpu.server().accounting(), "whether it writes accounts");
+  }
+
+  private void own(Gpu gpu, String key, boolean isGiven, String what) {
+    if (isGiven) {
+      problems.add(
+          positions.of(gpu.server(), key),
+          "the node '" + gpu.owner().name() + "' itself says " + what,
+          "use the option --" + key + " of its graft serve, and remove the key here");
+    }
   }
 
   private void leastHostMemory(Limits limits, String key, Optional<MemorySize> given) {

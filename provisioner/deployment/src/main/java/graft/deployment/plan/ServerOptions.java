@@ -3,6 +3,7 @@ package graft.deployment.plan;
 import graft.common.audit.AuditLog;
 import graft.deployment.descriptor.gpu.Gpu;
 import graft.deployment.descriptor.gpu.Limits;
+import graft.guests.bundle.ServerViews;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -13,10 +14,11 @@ final class ServerOptions {
   private ServerOptions() {}
 
   /**
-   * The options for the limits, the watchdog, the audit trail and the sensors of a GPU's server;
-   * none for what has its default.
+   * The options for the limits, the watchdog, the audit trail, the sensors and the views of a GPU's
+   * server; none for what has its default.
    *
-   * @param audit the file of the audit trail, for a server whose audit events go to a file
+   * @param audit the file of the audit trail, for a server whose audit events go to a file; the
+   *     accounts of sessions are beside it
    */
   static List<String> of(Gpu gpu, Path audit) {
     List<String> options = new ArrayList<>();
@@ -39,6 +41,13 @@ final class ServerOptions {
           case OFF -> Optional.of(AuditLog.OFF);
         });
     add(options, "--sensors", gpu.server().sensors() ? Optional.empty() : Optional.of("off"));
+    add(
+        options,
+        "--accounting",
+        gpu.server().accounting()
+            ? Optional.of(audit.resolveSibling("accounting.jsonl"))
+            : Optional.empty());
+    options.addAll(ServerViews.without(gpu.server().metrics(), gpu.server().sessionLog()));
     return options;
   }
 

@@ -63,7 +63,7 @@ public record ServerFolder(String instance) {
     return logs().resolve("audit.jsonl");
   }
 
-  /** The folder of the socket for operators; the server's user owns it. */
+  /** The folder of the sockets for operators and metrics; the server's user owns it. */
   public Path operators() {
     return OPERATORS.resolve(instance);
   }
@@ -71,6 +71,11 @@ public record ServerFolder(String instance) {
   /** The socket by which operators ask the server. */
   public Path operator() {
     return operators().resolve("operator.sock");
+  }
+
+  /** The socket that serves metrics. */
+  public Path metrics() {
+    return operators().resolve("metrics.sock");
   }
 
   /** The configuration of the server's starter. */

@@ -108,7 +108,10 @@ class DescriptorReaderTest {
         "host | {}, watchdog: 0s | 6:34: 'watchdog': a time must be at least 1s",
         "node:big | {}, watchdog: 30s | 6:34: the server of the node 'big' has its own watchdog",
         "node:big | {}, audit: off | 6:31: the server of the node 'big' has its own audit trail",
-        "node:big | {}, sensors: off | 6:33: the node 'big' itself says who sees the sensors"
+        "node:big | {}, sensors: off | 6:33: the node 'big' itself says who sees the sensors",
+        "node:big | {}, metrics: off | 6:33: the node 'big' itself says whether it serves metrics",
+        "node:big | {}, accounting: on | 6:36: the node 'big' itself says whether it writes",
+        "node:big | {}, session-log: off | 6:37: the node 'big' itself says whether its log"
       })
   void limitsThatNoServerCanHaveAreProblemsAtTheirPlaces(String owner, String given, String said) {
     assertThat(problemsOf(LIMITED.formatted(owner, given)))

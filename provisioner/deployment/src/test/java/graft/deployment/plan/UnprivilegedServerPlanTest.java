@@ -163,6 +163,12 @@ class UnprivilegedServerPlanTest {
         .endsWith("--sensors", "off");
     assertThat(options(host.plan(LIMITED.replace("audit: file", "watchdog: 30s"))))
         .endsWith("--watchdog", "30s");
+    assertThat(
+            options(
+                host.plan(LIMITED.replace("audit: file", "metrics: false, session-log: false"))))
+        .endsWith("--metrics", "off", "--session-log", "off");
+    assertThat(options(host.plan(LIMITED.replace("audit: file", "accounting: true"))))
+        .endsWith("--accounting", "/var/log/graft/lab.gpu0/accounting.jsonl");
   }
 
   @Test

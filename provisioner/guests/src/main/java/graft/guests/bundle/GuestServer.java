@@ -1,6 +1,8 @@
 package graft.guests.bundle;
 
+import java.nio.file.Path;
 import java.util.List;
+import java.util.Optional;
 
 /** The units of the server in a guest that owns a GPU, for the bundle {@code graft-server}. */
 final class GuestServer {
@@ -20,10 +22,14 @@ final class GuestServer {
         settings.expand(
             "/opt/graft/bin/graft serve --listen tcp://0.0.0.0:${port} --tokens"
                 + " /etc/graft/server.tokens --device ${device} ${options}");
+    List<String> views =
+        ServerViews.on(
+            List.of(serve.split(" ", -1)), Optional.of(Path.of("/run/graft-server/metrics.sock")));
     NodeUnits units =
         new NodeUnits(
             "/opt/graft",
             serve,
+            String.join(" ", views),
             "Written by graft.",
             "of this guest",
             "",

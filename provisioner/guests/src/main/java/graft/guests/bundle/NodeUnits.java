@@ -8,6 +8,7 @@ import java.util.Map;
  *
  * @param home the folder with {@code bin/graft} and {@code lib/prepare-server}
  * @param serve the command, without the addresses of starter and operators
+ * @param views the options by which the server lets others see its sessions
  * @param origin the first line of the units, a comment
  * @param name what the units' descriptions end with
  * @param environment a line of further settings of both units, for example {@code
@@ -15,7 +16,13 @@ import java.util.Map;
  * @param rdma whether the server opens InfiniBand's devices
  */
 public record NodeUnits(
-    String home, String serve, String origin, String name, String environment, boolean rdma) {
+    String home,
+    String serve,
+    String views,
+    String origin,
+    String name,
+    String environment,
+    boolean rdma) {
   private static final String RUNTIME = "graft/server";
   private static final String SOCKET = "/run/" + RUNTIME + "/starter.sock";
   private static final String CONFIG = "/run/" + RUNTIME + "/starter.conf";
@@ -63,7 +70,7 @@ public record NodeUnits(
             "operators",
             "graft-server",
             "start",
-            serve + " --operator /run/graft-server/operator.sock --starter " + SOCKET,
+            serve + " --operator /run/graft-server/operator.sock " + views + " --starter " + SOCKET,
             "environment",
             settings(),
             "home",

@@ -61,7 +61,9 @@ class GuestServerTest {
         .contains(
             "ExecStart=/opt/graft/bin/graft serve --listen tcp://0.0.0.0:7800 --tokens"
                 + " /etc/graft/server.tokens --device software --memory 1GiB --operator"
-                + " /run/graft-server/operator.sock --starter /run/graft/server/starter.sock\n")
+                + " /run/graft-server/operator.sock --metrics"
+                + " unix:///run/graft-server/metrics.sock --session-log on --starter"
+                + " /run/graft/server/starter.sock\n")
         .doesNotContain("{", "}");
     assertThat(text(payload, STARTER))
         .contains("--server-user graft", "RuntimeDirectory=graft/server\n")
@@ -70,6 +72,13 @@ class GuestServerTest {
     assertThat(payload.services())
         .as("an upgrade starts both again, the starter first")
         .containsExactly("graft-starter.service", "graft-server.service");
+  }
+
+  @Test
+  void theSettingsOfTheBundleTurnMetricsAndTheLogOfSessionsOff() {
+    assertThat(text(payload("--metrics off --session-log off"), SERVER))
+        .contains("--metrics off --session-log off --operator")
+        .doesNotContain("metrics.sock", "--session-log on");
   }
 
   @Test

@@ -112,7 +112,7 @@ public final class GraftServer implements AutoCloseable {
     Path folder = runtimeFolder(config.runtimeFolder());
     WorkerStarter processes = processes(config, folder);
     ServerMetrics metrics = new ServerMetrics();
-    ServerAudit audit = new ServerAudit(config.audit());
+    ServerAudit audit = new ServerAudit(config.audit(), config.accounts());
     WorkerKind spare = new WorkerKind(config.device(), !config.rdmaPorts().isEmpty());
     WorkerPool pool =
         new WorkerPool(
@@ -175,7 +175,8 @@ public final class GraftServer implements AutoCloseable {
       MetricsEndpoint endpoint =
           new MetricsEndpoint(
               config.metrics().get(),
-              () -> metrics.page(pool.sessions(), pool.readyWorkers(), places.waiting().size()));
+              () -> metrics.page(pool.readyWorkers(), places.waiting().size()),
+              pool::hasWorker);
       parts.add(endpoint);
       metricsAddress = Optional.of(endpoint.address());
     }

@@ -8,13 +8,16 @@ import graft.remoting.server.system.ServerException;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.util.function.LongPredicate;
 import java.util.function.Supplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
  * Answers every HTTP request with the metrics' page. Local only: a Unix socket, or TCP on a
- * loopback address. One request after another, each with a time limit.
+ * loopback address. One request after another, each with a time limit. A worker, which executes a
+ * guest's calls and may be compromised, gets no answer from a Unix socket: the page shows other
+ * guests.
  */
 final class MetricsEndpoint implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(MetricsEndpoint.class);
@@ -23,20 +26,24 @@ final class MetricsEndpoint implements AutoCloseable {
 
   private final Listener listener;
   private final Supplier<String> page;
+  private final LongPredicate isWorker;
   private final Thread thread = new Thread(null, this::run, "graft-metrics", 256 * 1024);
   private volatile boolean closing;
 
   /**
    * Starts to answer.
    *
+   * @param isWorker whether a process is a worker of this server
    * @throws ServerException when it cannot listen, or others could reach the address
    */
-  MetricsEndpoint(ListenAddress address, Supplier<String> page) throws ServerException {
+  MetricsEndpoint(ListenAddress address, Supplier<String> page, LongPredicate isWorker)
+      throws ServerException {
     if (address instanceof ListenAddress.Tcp tcp && !Listener.isLoopback(tcp)) {
       throw new ServerException(
           "metrics at " + address + ": only a loopback address or a Unix socket is allowed");
     }
     this.page = page;
+    this.isWorker = isWorker;
     this.listener = Listener.open(address);
     thread.setDaemon(true);
     thread.start();
@@ -49,7 +56,10 @@ final class MetricsEndpoint implements AutoCloseable {
   private void run() {
     while (!closing) {
       try (NativeSocket socket = listener.accept()) {
-        answer(socket);
+        if (!(listener.address() instanceof ListenAddress.Unix)
+            || !isWorker.test(socket.peerProcess())) {
+          answer(socket);
+        }
       } catch (IOException e) {
         if (!closing) {
           LOG.warn("metrics: {}", e.getMessage());

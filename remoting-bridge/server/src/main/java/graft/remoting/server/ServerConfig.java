@@ -24,6 +24,7 @@ import java.util.Optional;
  * @param limits the limits of each session and of the sessions of each guest together; a token may
  *     name another limit of device memory
  * @param audit where audit events go
+ * @param accounts where the accounts of sessions go that have ended
  * @param spares the number of spare workers to keep ready
  * @param maxSessions the largest number of sessions at one time
  * @param maxGuestSessions the largest number of sessions of one guest at one time
@@ -54,6 +55,7 @@ public record ServerConfig(
     DeviceSpec device,
     SessionLimits limits,
     AuditLog audit,
+    AuditLog accounts,
     int spares,
     int maxSessions,
     int maxGuestSessions,
@@ -127,6 +129,7 @@ public record ServerConfig(
     private SessionLimits limits =
         new SessionLimits(0, MachineMemory.bytes() / 4, 0, MachineMemory.bytes() / 2, 0);
     private AuditLog audit = AuditLog.none();
+    private AuditLog accounts = AuditLog.none();
     private int spares = 1;
     private int maxSessions = 64;
     private int maxGuestSessions = Integer.MAX_VALUE;
@@ -183,6 +186,12 @@ public record ServerConfig(
     /** Returns the limits that are set now. */
     public SessionLimits limits() {
       return limits;
+    }
+
+    /** Sets where the accounts of ended sessions go; by default they are dropped. */
+    public Builder accounts(AuditLog log) {
+      accounts = log;
+      return this;
     }
 
     /** Sets where audit events go; by default they are dropped. */
@@ -314,6 +323,7 @@ public record ServerConfig(
           device,
           limits,
           audit,
+          accounts,
           spares,
           maxSessions,
           maxGuestSessions,

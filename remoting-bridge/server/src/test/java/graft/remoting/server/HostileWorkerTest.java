@@ -71,7 +71,7 @@ class HostileWorkerTest {
 
   @Test
   void itCannotBecomeASpareAgainAndGetASecondGuest() throws Exception {
-    assertEndedBy(new ControlMessage.Ready("hostile").encode());
+    assertEndedBy(new ControlMessage.Ready("hostile", "").encode());
     assertEndedBy(new ControlMessage.Failed("it failed").encode());
   }
 
@@ -96,7 +96,7 @@ class HostileWorkerTest {
             new byte[] {'E', 0, 1, (byte) 0x80},
             new byte[] {'G', 0, 32, 1},
             new byte[ControlMessage.MAX + 1],
-            new ControlMessage.Used(-1, 0, 0, 0, 0).encode())) {
+            new ControlMessage.Used(-1, 0, 0, 0, 0, 0).encode())) {
       assertEndedBy(packet);
     }
   }

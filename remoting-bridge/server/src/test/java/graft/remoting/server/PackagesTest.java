@@ -33,7 +33,7 @@ class PackagesTest {
           Map.entry("device", "protocol system"),
           // The server's process.
           Map.entry("jail", "control system transport"),
-          Map.entry("pool", "control exchange jail system transport"),
+          Map.entry("pool", "control exchange jail protocol system transport"),
           Map.entry("accept", "control exchange pool protocol share system transport"),
           Map.entry("share", "control exchange"),
           Map.entry("operate", "control exchange pool share system"),

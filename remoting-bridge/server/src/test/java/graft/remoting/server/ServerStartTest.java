@@ -147,8 +147,11 @@ class ServerStartTest {
                   .openStream()
                   .readAllBytes(),
               java.nio.charset.StandardCharsets.UTF_8);
-      assertThat(page).contains("graft_sessions 1\n").contains("graft_sessions_total 1\n");
-      assertThat(page).contains("graft_session_memory_bytes{name=\"alice\"");
+      String labels = "{guest=\"alice\",gpu=\"echo\",UUID=\"\"} ";
+      assertThat(page)
+          .contains("graft_sessions" + labels + "1\n")
+          .contains("graft_sessions_total" + labels + "1\n")
+          .contains("graft_vgpu_memory_used_bytes" + labels);
     }
   }
 

@@ -88,7 +88,11 @@ class SharedDeviceTest {
 
   private static double seconds(String metrics, String name, String guest) {
     Matcher line =
-        Pattern.compile(name + "\\{guest=\"" + guest + "\",gpu=\"software\"} (\\S+)")
+        Pattern.compile(
+                name
+                    + "\\{guest=\""
+                    + guest
+                    + "\",gpu=\"software\",UUID=\"GPU-67726166-742d-736f-6674-776172652d30\"} (\\S+)")
             .matcher(metrics);
     return line.find() ? Double.parseDouble(line.group(1)) : 0;
   }

@@ -36,4 +36,19 @@ public record Server(
         @Doc(
             "Whether its guests see the temperature, power and clocks of the whole GPU, by which"
                 + " they can tell how much others use it.")
-        boolean sensors) {}
+        boolean sensors,
+    @Default("true")
+        @Doc(
+            "Whether it serves metrics for Prometheus, on a Unix socket that only root and its user"
+                + " reach.")
+        boolean metrics,
+    @Default("true")
+        @Doc("Whether its log has a line for each session's begin and end, with the guest.")
+        boolean sessionLog,
+    @Default("false")
+        @Doc(
+            "Whether it writes an account of each session that has ended, for billing, to"
+                + " accounting.jsonl in /var/log/graft/DEPLOYMENT.GPU, or, if it runs as the user of"
+                + " apply, in the folder of all state folders. The file stays when the deployment"
+                + " is destroyed.")
+        boolean accounting) {}

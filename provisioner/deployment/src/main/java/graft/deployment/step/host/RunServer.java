@@ -12,6 +12,7 @@ import graft.deployment.step.Chain;
 import graft.deployment.step.StepContext;
 import graft.deployment.step.StepFailure;
 import graft.guests.bundle.ServerUnit;
+import graft.guests.bundle.ServerViews;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
@@ -209,8 +210,9 @@ public record RunServer(
         List.of(
             "--starter",
             folder().socket().toString(),
-            StartServer.OPERATOR,
+            ServerViews.OPERATOR,
             folder().operator().toString()));
+    arguments.addAll(ServerViews.on(options, Optional.of(folder().metrics())));
     return GraftCommand.serve(arguments);
   }
 
@@ -359,7 +361,7 @@ public record RunServer(
     removeOperators();
   }
 
-  /** Makes the folder of the operators' socket, which systemd makes for a unit. */
+  /** Makes the folder of the sockets for operators and metrics, which systemd makes for a unit. */
   private void makeOperators(ServerUser user) throws IOException {
     Path folder = folder().operators();
     if (!Files.isDirectory(folder, LinkOption.NOFOLLOW_LINKS)) {
@@ -372,9 +374,10 @@ public record RunServer(
 
   /** The server's user owns the folder, so that nothing in it is followed, and other files stay. */
   private void removeOperators() throws IOException {
-    Path socket = folder().operator();
-    Files.deleteIfExists(socket);
-    Files.deleteIfExists(socket.resolveSibling(socket.getFileName() + ".lock"));
+    for (Path socket : List.of(folder().operator(), folder().metrics())) {
+      Files.deleteIfExists(socket);
+      Files.deleteIfExists(socket.resolveSibling(socket.getFileName() + ".lock"));
+    }
     removeIfEmpty(folder().operators());
   }
 

@@ -13,8 +13,8 @@ import java.util.List;
 import java.util.stream.Stream;
 
 /**
- * The folder in which a server that runs as its own user writes its log and its audit trail. The
- * server may have put anything into it, so that root follows no link there.
+ * The folder in which a server that runs as its own user writes its log, its audit trail and its
+ * accounts. The server may have put anything into it, so that root follows no link there.
  */
 record ServerLogs(ServerFolder server) {
   /** Makes the folder, or gives the server's user the one that an earlier server has left. */
@@ -39,8 +39,8 @@ record ServerLogs(ServerFolder server) {
   }
 
   /**
-   * Removes the log. An audit trail stays, in a folder that is root's: the user's number may be
-   * another user's later.
+   * Removes the log. An audit trail and accounts stay, in a folder that is root's: the user's
+   * number may be another user's later.
    */
   void remove() throws IOException {
     Path folder = server.logs();

@@ -14,6 +14,7 @@ import graft.deployment.step.Chain;
 import graft.deployment.step.Step;
 import graft.deployment.step.StepContext;
 import graft.deployment.step.StepFailure;
+import graft.guests.bundle.ServerViews;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.net.Socket;
@@ -56,9 +57,6 @@ public record StartServer(
   /** The option of {@code graft serve} that names a log whose size is limited. */
   static final String ROTATED_LOG = "--log";
 
-  /** The option of {@code graft serve} that names the socket for operators. */
-  static final String OPERATOR = "--operator";
-
   /** The longest path of a Unix socket, in bytes (unix(7)). */
   private static final int LONGEST_SOCKET = 107;
 
@@ -89,8 +87,16 @@ public record StartServer(
 
   @Override
   public Path operator() {
+    return socket("operator");
+  }
+
+  private Path metrics() {
+    return socket("metrics");
+  }
+
+  private Path socket(String what) {
     String name = pidFile.getFileName().toString().replaceFirst("\\.pid$", "");
-    return pidFile.resolveSibling(name + ".operator.sock");
+    return pidFile.resolveSibling(name + "." + what + ".sock");
   }
 
   @Override
@@ -167,8 +173,9 @@ public record StartServer(
             pidFile.toString(),
             ROTATED_LOG,
             log.toString(),
-            OPERATOR,
-            hasOperator() ? operator().toString() : "off"));
+            ServerViews.OPERATOR,
+            hasRoom(operator()) ? operator().toString() : ServerViews.OFF));
+    arguments.addAll(ServerViews.on(options, Optional.of(metrics()).filter(StartServer::hasRoom)));
     command.addAll(GraftCommand.serve(arguments));
     ProcessBuilder program = new ProcessBuilder(command);
     if (isMig()) {
@@ -177,8 +184,9 @@ public record StartServer(
     return program;
   }
 
-  private boolean hasOperator() {
-    return operator().toString().getBytes(UTF_8).length <= LONGEST_SOCKET;
+  /** Whether a socket can have this path. */
+  private static boolean hasRoom(Path socket) {
+    return socket.toString().getBytes(UTF_8).length <= LONGEST_SOCKET;
   }
 
   /** The arguments of {@code graft serve}, without a pid file. */
@@ -243,8 +251,10 @@ public record StartServer(
   @Override
   public void stop() throws IOException, InterruptedException {
     ServerProcess.stop(pidFile);
-    PrivateFiles.delete(operator()); // which a server that was killed leaves behind
-    PrivateFiles.delete(operator().resolveSibling(operator().getFileName() + ".lock"));
+    for (Path socket : List.of(operator(), metrics())) {
+      PrivateFiles.delete(socket); // which a server that was killed leaves behind
+      PrivateFiles.delete(socket.resolveSibling(socket.getFileName() + ".lock"));
+    }
   }
 
   @Override

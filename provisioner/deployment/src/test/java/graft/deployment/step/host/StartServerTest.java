@@ -47,6 +47,29 @@ class StartServerTest {
   }
 
   @Test
+  void itShowsItsSessionsUnlessItsOptionsSayOtherwise() {
+    assertThat(server("software").program().command())
+        .containsSequence("--metrics", "unix:///t/pid.metrics.sock")
+        .containsSequence("--session-log", "on");
+    assertThat(
+            server("software", Path.of("/t"), List.of("--metrics", "off", "--session-log", "off"))
+                .program()
+                .command())
+        .containsSequence("--metrics", "off")
+        .containsSequence("--session-log", "off")
+        .doesNotContain("unix:///t/pid.metrics.sock", "on");
+  }
+
+  /** Linux takes paths of sockets up to 107 bytes. */
+  @Test
+  void aFolderWhosePathIsTooLongHasNoSockets() {
+    assertThat(server("software", Path.of("/" + "t".repeat(100)), List.of()).program().command())
+        .containsSequence("--operator", "off")
+        .doesNotContain("--metrics")
+        .containsSequence("--session-log", "on");
+  }
+
+  @Test
   void theEndOfALogIsReadAndNoLinkIsFollowed(@TempDir Path folder) throws Exception {
     Path log = folder.resolve("log");
     Files.writeString(log, "early\n".repeat(10_000) + "late\n".repeat(30));
@@ -108,6 +131,10 @@ class StartServerTest {
   }
 
   private static StartServer server(String device, Path folder) {
+    return server(device, folder, List.of("--idle-timeout", "30m"));
+  }
+
+  private static StartServer server(String device, Path folder, List<String> options) {
     return new StartServer(
         "gpu0",
         List.of(Endpoint.parse("tcp://127.0.0.1:7799")),
@@ -118,6 +145,6 @@ class StartServerTest {
         folder.resolve("tokens"),
         folder.resolve("pid"),
         folder.resolve("log"),
-        List.of("--idle-timeout", "30m"));
+        options);
   }
 }

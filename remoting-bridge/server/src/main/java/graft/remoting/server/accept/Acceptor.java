@@ -145,7 +145,7 @@ public final class Acceptor implements AutoCloseable {
         refuse(visitor, e, accepted);
       }
     } catch (IOException e) {
-      metrics.connectionRefused();
+      metrics.connectionLost();
       // Whoever leaves in the middle of a handshake has cost as much as one who is refused.
       refusals.count(visitor.source(), System.nanoTime());
       LOG.debug("connection from {} ended: {}", visitor.socket().peer(), e.getMessage());
@@ -163,13 +163,13 @@ public final class Acceptor implements AutoCloseable {
    */
   private void refuse(Lobby.Visitor visitor, Exception why, Handshake.Accepted accepted) {
     boolean isAuthenticated = accepted != null;
-    metrics.connectionRefused();
     HandshakeStatus status = HandshakeStatus.NO_WORKER;
     String message = "the server cannot serve now; its log says why";
     if (why instanceof HandshakeException refusal) {
       status = refusal.status();
       message = refusal.getMessage();
     }
+    metrics.connectionRefused(status);
     String reason =
         visitor.isTurnedAway()
             ? "it had not authenticated when another connection needed its place"

@@ -9,6 +9,7 @@ import graft.remoting.server.pool.GuestUses;
 import graft.remoting.server.pool.ServedSession;
 import graft.remoting.server.pool.ServerAudit;
 import graft.remoting.server.pool.ServerMetrics;
+import graft.remoting.server.pool.SessionLog;
 import graft.remoting.server.pool.Worker;
 import graft.remoting.server.pool.WorkerPool;
 import graft.remoting.server.protocol.HandshakeMessages;
@@ -36,6 +37,7 @@ import org.slf4j.LoggerFactory;
  */
 public final class SessionGate {
   private static final Logger LOG = LoggerFactory.getLogger(SessionGate.class);
+
   private static final Duration WORKER_LIMIT = Duration.ofSeconds(30);
   private static final int ATTEMPTS = 3;
 
@@ -196,10 +198,11 @@ public final class SessionGate {
         session.onAsk(lease::ask);
         lease.connect(worker.control());
         lease.onOverrun(() -> endOverrun(worker, session));
+        session.uuid(worker.uuid());
+        metrics.sessionStarted(session); // before the worker can end
         worker.start(session, start, fds);
-        metrics.sessionStarted();
         audit.connected(session);
-        LOG.info("{}", session.startLine());
+        SessionLog.started(session);
         return;
       } catch (ServerException e) {
         throw new HandshakeException(HandshakeStatus.NO_WORKER, e.getMessage());

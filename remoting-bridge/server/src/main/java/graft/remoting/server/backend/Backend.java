@@ -24,6 +24,14 @@ public interface Backend {
   String open() throws ServerException;
 
   /**
+   * Returns the opened device as NVML names GPUs: {@code GPU-} and 36 characters; empty if it has
+   * several GPUs, or no name.
+   */
+  default String uuid() {
+    return "";
+  }
+
+  /**
    * Runs the warm-up until a client connects.
    *
    * @param spinMicros how long a session will poll, in microseconds

@@ -44,6 +44,11 @@ public final class CudaBackend implements Backend {
   }
 
   @Override
+  public String uuid() {
+    return device.uuid();
+  }
+
+  @Override
   public RecordHandler begin(Channel channel, SessionTerms terms) {
     return device.session(channel, terms);
   }

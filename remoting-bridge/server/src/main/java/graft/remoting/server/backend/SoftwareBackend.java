@@ -34,6 +34,11 @@ public final class SoftwareBackend implements Backend {
   }
 
   @Override
+  public String uuid() {
+    return device.uuid();
+  }
+
+  @Override
   public RecordHandler begin(Channel channel, SessionTerms terms) {
     return device.session(channel, terms);
   }

@@ -11,6 +11,7 @@ import graft.remoting.server.session.SessionTerms;
 import graft.remoting.server.system.Scratch;
 import graft.remoting.server.system.ServerException;
 import graft.remoting.server.transport.Ucx;
+import java.util.UUID;
 import java.util.function.BooleanSupplier;
 
 /**
@@ -22,11 +23,17 @@ public final class WarmDevice {
   private final PretendingDevice device;
   private final boolean memoryIsOurs;
   private final String description;
+  private final String uuid;
   private final long context;
   private GpuDirect gpu = GpuDirect.none();
 
   private WarmDevice(
-      PretendingDevice device, boolean memoryIsOurs, String description, long context) {
+      PretendingDevice device,
+      boolean memoryIsOurs,
+      String description,
+      String uuid,
+      long context) {
+    this.uuid = uuid;
     this.device = device;
     this.context = context;
     this.memoryIsOurs = memoryIsOurs;
@@ -52,9 +59,25 @@ public final class WarmDevice {
       check(device.cuDeviceGetName(out, NAME, 0), "get the name of the GPU");
       String name = Memory.string(out, NAME);
       check(device.cuDevicePrimaryCtxRetain(out, 0), "create a context on " + name);
+      long context = Memory.getLong(out);
       return new WarmDevice(
-          new PretendingDevice(device), memoryIsOurs, count + " x " + name, Memory.getLong(out));
+          new PretendingDevice(device),
+          memoryIsOurs,
+          count + " x " + name,
+          count == 1 ? uuid(device, out) : "",
+          context);
     }
+  }
+
+  /** Returns the name of the first GPU; empty if it does not tell. */
+  private static String uuid(CudaDevice device, long out) {
+    return device.cuDeviceGetUuid(out, 0) == CudaResult.SUCCESS
+        ? "GPU-" + new UUID(big(out), big(out + Long.BYTES))
+        : "";
+  }
+
+  private static long big(long address) {
+    return Long.reverseBytes(Memory.getLong(address));
   }
 
   private static void check(int result, String what) throws ServerException {
@@ -68,6 +91,11 @@ public final class WarmDevice {
           };
       throw new ServerException("cannot " + what + ": CUresult " + result + ", " + hint);
     }
+  }
+
+  /** Returns the GPU as NVML names it; empty if the device has several. */
+  public String uuid() {
+    return uuid;
   }
 
   /** Returns a description of the device, for the log. */

@@ -12,6 +12,12 @@ import java.io.IOException;
  * and {@link #skipBulk}. Any thread may send.
  */
 public interface Channel extends AutoCloseable {
+  /** The offset of the flags in a record. */
+  int FLAGS = 6;
+
+  /** The flag of a record for whose reply the client waits. */
+  int WANTS_REPLY = 1;
+
   /** The bytes of a record's header: u32 size, u16 function, u16 flags, u32 slot, u32 context. */
   int RECORD_HEADER = 16;
 

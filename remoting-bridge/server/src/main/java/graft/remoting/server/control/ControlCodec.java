@@ -43,7 +43,13 @@ final class ControlCodec {
   private static final List<Kind<?>> KINDS =
       List.of(
           new Kind<>(
-              'R', Ready.class, (m, out) -> out.writeUTF(m.device()), in -> new Ready(text(in))),
+              'R',
+              Ready.class,
+              (m, out) -> {
+                out.writeUTF(m.device());
+                out.writeUTF(m.uuid());
+              },
+              in -> new Ready(text(in), text(in))),
           new Kind<>(
               'F', Failed.class, (m, out) -> put(out, m.reason()), in -> new Failed(text(in))),
           new Kind<>(
@@ -53,10 +59,11 @@ final class ControlCodec {
                 out.writeLong(m.bytesIn());
                 out.writeLong(m.bytesOut());
                 out.writeLong(m.calls());
+                out.writeLong(m.roundTrips());
                 out.writeLong(m.memory());
                 out.writeLong(m.peak());
               },
-              in -> new Used(count(in), count(in), count(in), count(in), count(in))),
+              in -> new Used(count(in), count(in), count(in), count(in), count(in), count(in))),
           new Kind<>(
               'P',
               Program.class,

@@ -6,14 +6,29 @@ import graft.remoting.server.exchange.Limit;
 import graft.remoting.server.exchange.SessionLimits;
 import graft.remoting.server.system.Bytes;
 import java.io.IOException;
+import java.util.regex.Pattern;
 
 /** The messages between the server and a worker on their private socket, one packet each. */
 public sealed interface ControlMessage {
   /** The longest packet. */
   int MAX = 16 << 10;
 
-  /** From a worker: its device is open, and it can serve a session. */
-  record Ready(String device) implements ControlMessage {}
+  /**
+   * From a worker: its device is open, and it can serve a session.
+   *
+   * @param device a description for the log
+   * @param uuid the GPU as NVML names it; empty if the worker sees several GPUs
+   */
+  record Ready(String device, String uuid) implements ControlMessage {
+    private static final Pattern UUID = Pattern.compile("(GPU-[0-9a-f-]{36})?");
+
+    /** Checks the UUID, which becomes a label of metrics. */
+    public Ready {
+      if (!UUID.matcher(uuid).matches()) {
+        throw new IllegalArgumentException("no UUID of a GPU: " + uuid);
+      }
+    }
+  }
 
   /** From a worker: it cannot work, for this reason, and exits. */
   record Failed(String reason) implements ControlMessage {}
@@ -21,13 +36,15 @@ public sealed interface ControlMessage {
   /**
    * From a worker: what its session has used so far.
    *
+   * @param calls the calls that were executed
+   * @param roundTrips those of them for whose answer the client waited
    * @param memory the device memory that is allocated now
    * @param peak the most device memory that was allocated
    */
-  record Used(long bytesIn, long bytesOut, long calls, long memory, long peak)
+  record Used(long bytesIn, long bytesOut, long calls, long roundTrips, long memory, long peak)
       implements ControlMessage {
     /** What a session has used before it begins. */
-    public static final Used NOTHING = new Used(0, 0, 0, 0, 0);
+    public static final Used NOTHING = new Used(0, 0, 0, 0, 0, 0);
   }
 
   /** From a worker: the program that its session serves, as the guest says. */

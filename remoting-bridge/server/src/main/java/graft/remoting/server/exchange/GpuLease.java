@@ -4,6 +4,7 @@ import com.google.errorprone.annotations.concurrent.GuardedBy;
 import graft.remoting.device.Memory;
 import graft.remoting.server.system.Libc;
 import java.io.IOException;
+import java.util.function.LongSupplier;
 
 /**
  * The worker's side of a {@link LeasePage}: lets the session's work begin while the session has the
@@ -23,6 +24,7 @@ public final class GpuLease {
       Runtime.getRuntime().availableProcessors() < 4 ? 0 : 1_000_000;
 
   private final long page;
+  private final LongSupplier nanos;
 
   /** The pieces of work that run. */
   @GuardedBy("this")
@@ -47,8 +49,9 @@ public final class GpuLease {
 
   private volatile Runnable ask = () -> {};
 
-  private GpuLease(long page) {
+  private GpuLease(long page, LongSupplier nanos) {
     this.page = page;
+    this.nanos = nanos;
   }
 
   /** Returns a lease that is held for ever, of a session that nobody measures. */
@@ -56,17 +59,26 @@ public final class GpuLease {
     long page = Memory.allocate(LeasePage.BYTES);
     Memory.fill(page, LeasePage.BYTES, (byte) 0);
     Memory.putLongVolatile(page + LeasePage.LEASE, LeasePage.HELD);
-    return new GpuLease(page);
+    return new GpuLease(page, System::nanoTime);
   }
 
   /** Maps a page that the server has made. */
   public static GpuLease map(int fd) throws IOException {
+    return map(fd, System::nanoTime);
+  }
+
+  /**
+   * Maps a page that the server has made.
+   *
+   * @param nanos the clock that measures, for tests
+   */
+  public static GpuLease map(int fd, LongSupplier nanos) throws IOException {
     long page =
         Libc.mmap(0, LeasePage.BYTES, Libc.PROT_READ | Libc.PROT_WRITE, Libc.MAP_SHARED, fd, 0);
     if (page == -1) {
       throw Libc.failure("map the memory of the session's lease");
     }
-    return new GpuLease(page);
+    return new GpuLease(page, nanos);
   }
 
   /** Sets what asks the server for the lease. */
@@ -106,7 +118,7 @@ public final class GpuLease {
     }
     running++;
     if (running == 1) {
-      since = System.nanoTime();
+      since = nanos.getAsLong();
     }
     return true;
   }
@@ -153,13 +165,13 @@ public final class GpuLease {
 
   /** Ends a piece of work. */
   public void end() {
-    end(System.nanoTime());
+    end(nanos.getAsLong());
   }
 
   /**
    * Ends a piece of work.
    *
-   * @param at when it ended, by {@link System#nanoTime}
+   * @param at when it ended, by the lease's clock
    */
   public synchronized void end(long at) {
     running--;

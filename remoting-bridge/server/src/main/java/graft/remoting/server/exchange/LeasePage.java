@@ -4,6 +4,7 @@ import com.google.errorprone.annotations.concurrent.GuardedBy;
 import graft.remoting.device.Memory;
 import graft.remoting.server.system.SealedMemory;
 import java.io.IOException;
+import java.util.function.LongSupplier;
 
 /**
  * The server's side of the memory that it shares with one worker, by which the session gets and
@@ -46,7 +47,8 @@ public final class LeasePage implements AutoCloseable {
   static final long SHORT = 3;
 
   private final SealedMemory memory;
-  private final long started = System.nanoTime();
+  private final LongSupplier clock;
+  private final long started;
 
   @GuardedBy("this")
   private boolean isClosed;
@@ -57,19 +59,30 @@ public final class LeasePage implements AutoCloseable {
   @GuardedBy("this")
   private long waited;
 
-  private LeasePage(SealedMemory memory) {
+  private LeasePage(SealedMemory memory, LongSupplier clock) {
     this.memory = memory;
+    this.clock = clock;
+    this.started = clock.getAsLong();
     this.isClosed = memory == null;
   }
 
   /** Returns the page of a session that is served without a worker. */
   public static LeasePage none() {
-    return new LeasePage(null);
+    return new LeasePage(null, System::nanoTime);
   }
 
   /** Makes the page of a session, without the lease. */
   public static LeasePage create() throws IOException {
-    return new LeasePage(SealedMemory.create("graft-lease", BYTES));
+    return create(System::nanoTime);
+  }
+
+  /**
+   * Makes the page of a session, without the lease.
+   *
+   * @param clock the clock by which no time is longer than the session, for tests
+   */
+  public static LeasePage create(LongSupplier clock) throws IOException {
+    return new LeasePage(SealedMemory.create("graft-lease", BYTES), clock);
   }
 
   /** Returns the descriptor of the memory, which belongs to this object. */
@@ -131,7 +144,7 @@ public final class LeasePage implements AutoCloseable {
   }
 
   private long plausible(long nanos) {
-    return Math.min(nanos, System.nanoTime() - started);
+    return Math.min(nanos, clock.getAsLong() - started);
   }
 
   @GuardedBy("this")

@@ -28,6 +28,7 @@ public final class ServedSession {
   private volatile ControlMessage.Used used = ControlMessage.Used.NOTHING;
   private volatile String endsBecause;
   private volatile String ending;
+  private volatile String uuid = "";
   private volatile Optional<GuestProgram> program = Optional.empty();
   private volatile Runnable atEnd = () -> {};
   private volatile Runnable onAsk = () -> {};
@@ -113,6 +114,16 @@ public final class ServedSession {
     return device;
   }
 
+  /** Returns the session's GPU as NVML names it; empty if it has several, or none yet. */
+  public String uuid() {
+    return uuid;
+  }
+
+  /** Notes the GPU of the worker that will serve the session. */
+  public void uuid(String value) {
+    uuid = value;
+  }
+
   /**
    * Notes what to do when the worker has ended.
    *
@@ -135,6 +146,11 @@ public final class ServedSession {
   /** Returns the seconds since the session began. */
   public double seconds() {
     return (System.nanoTime() - started) / 1e9;
+  }
+
+  /** Returns whether the worker has ended without a reason, such as by a crash. */
+  boolean hasFailed() {
+    return endsBecause == null && ending == null;
   }
 
   /** Returns why the session has ended. */
@@ -186,7 +202,7 @@ public final class ServedSession {
     ending = reason;
   }
 
-  public String startLine() {
+  String startLine() {
     return "session start: name=" + name() + " peer=" + peer() + " device=" + device;
   }
 

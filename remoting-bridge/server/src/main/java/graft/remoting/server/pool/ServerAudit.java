@@ -3,6 +3,7 @@ package graft.remoting.server.pool;
 import com.google.errorprone.annotations.concurrent.GuardedBy;
 import graft.common.audit.AuditLog;
 import graft.remoting.server.exchange.Limit;
+import java.time.temporal.ChronoUnit;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.Map;
@@ -20,6 +21,7 @@ public final class ServerAudit {
   private static final long SECOND = 1_000_000_000L;
 
   private final AuditLog log;
+  private final AuditLog accounts;
   private final LongSupplier nanos;
 
   /** The refusals of the current second that were not written, by source. */
@@ -35,12 +37,19 @@ public final class ServerAudit {
   @GuardedBy("this")
   private long second;
 
-  public ServerAudit(AuditLog log) {
-    this(log, System::nanoTime);
+  /**
+   * Writes to these logs.
+   *
+   * @param log where all events go
+   * @param accounts where only the ends of sessions go, for billing
+   */
+  public ServerAudit(AuditLog log, AuditLog accounts) {
+    this(log, accounts, System::nanoTime);
   }
 
-  ServerAudit(AuditLog log, LongSupplier nanos) {
+  ServerAudit(AuditLog log, AuditLog accounts, LongSupplier nanos) {
     this.log = log;
+    this.accounts = accounts;
     this.nanos = nanos;
     this.second = nanos.getAsLong();
   }
@@ -54,17 +63,20 @@ public final class ServerAudit {
         Map.of("session", session.number(), "device", session.device().toString()));
   }
 
-  /** A session has ended. */
+  /** A session has ended, and this is its account. */
   void ended(ServedSession session, int exitStatus) {
     Map<String, Object> details = new LinkedHashMap<>();
     details.put("session", session.number());
     details.put("reason", session.reason(exitStatus));
+    details.put("since", session.since().truncatedTo(ChronoUnit.MILLIS).toString());
     details.put("seconds", Math.round(session.seconds() * 10) / 10.0);
     details.put("calls", session.used().calls());
+    details.put("roundTrips", session.used().roundTrips());
     details.put("bytesIn", session.used().bytesIn());
     details.put("bytesOut", session.used().bytesOut());
     details.put("channel", session.client().channel());
     details.put("device", session.device().toString());
+    details.put("UUID", session.uuid());
     details.put("peakMemoryBytes", session.used().peak());
     details.put("gpuSeconds", millis(session.lease().used()));
     details.put("leaseWaitSeconds", millis(session.lease().waited()));
@@ -76,6 +88,7 @@ public final class ServerAudit {
               details.put("claimedPid", program.process());
             });
     log.write("session-end", session.name(), session.peer(), details);
+    accounts.write("session-end", session.name(), session.peer(), details);
   }
 
   /** Returns nanoseconds as seconds with three decimals. */

@@ -1,159 +1,189 @@
 package graft.remoting.server.pool;
 
 import com.google.errorprone.annotations.concurrent.GuardedBy;
-import graft.remoting.server.control.ControlMessage;
-import java.util.List;
+import graft.remoting.server.protocol.HandshakeStatus;
+import java.util.Comparator;
+import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
+import java.util.Locale;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeMap;
-import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.ToLongFunction;
 
-/** The server's counters, written in Prometheus' text exposition format 0.0.4. */
+/**
+ * The server's counters, as Prometheus reads them. A session is counted among the current ones or
+ * among the ended ones at any time, so that no counter ever falls. Thread-safe.
+ */
 public final class ServerMetrics {
-  /** The most guests and devices for which times are kept when their sessions have ended. */
-  private static final int MOST_GUESTS = 1000;
+  /** The most guests, on one device each, that have figures of their own. */
+  static final int MOST_GUESTS = 256;
 
-  private static final double NANOS = 1e9;
+  /**
+   * The guest that stands for all further ones. Without a tokens file clients choose their names,
+   * and there could be any number of them. No name of a tokens file has a space.
+   */
+  static final String OTHERS = "other guests";
 
-  private final AtomicLong sessions = new AtomicLong();
-  private final AtomicLong refused = new AtomicLong();
-  private final AtomicLong overruns = new AtomicLong();
-  private final AtomicLong bytesIn = new AtomicLong();
-  private final AtomicLong bytesOut = new AtomicLong();
-  private final AtomicLong calls = new AtomicLong();
+  private static final String LOST = "connection_lost";
 
-  /** The figures of the ended sessions of each guest. */
+  /** The figures of sessions that have ended, by guest and device. */
   @GuardedBy("this")
-  private final Map<Labels, GpuTime> ended = new TreeMap<>();
+  private final Map<Labels, GuestMetrics> ended = new TreeMap<>(Labels.ORDER);
 
-  /** A guest on a device. */
-  private record Labels(String guest, String gpu) implements Comparable<Labels> {
-    @Override
-    public int compareTo(Labels other) {
-      int order = guest.compareTo(other.guest);
-      return order != 0 ? order : gpu.compareTo(other.gpu);
-    }
+  /** The bytes of sessions that have ended, by channel. */
+  @GuardedBy("this")
+  private final Map<String, Traffic> traffic = new TreeMap<>();
+
+  @GuardedBy("this")
+  private final Set<ServedSession> current = new LinkedHashSet<>();
+
+  @GuardedBy("this")
+  private final Map<String, Long> refused = new LinkedHashMap<>();
+
+  @GuardedBy("this")
+  private long overruns;
+
+  /** A guest on a device; the UUID is that of the device as NVML names it, empty if it has none. */
+  private record Labels(String guest, String gpu, String uuid) {
+    static final Comparator<Labels> ORDER =
+        Comparator.comparing(Labels::guest).thenComparing(Labels::gpu).thenComparing(Labels::uuid);
 
     static Labels of(ServedSession session) {
-      return new Labels(session.name(), session.device().toString());
+      return new Labels(session.name(), session.device().toString(), session.uuid());
     }
 
-    @Override
-    public String toString() {
-      return "{guest=\"" + escape(guest) + "\",gpu=\"" + escape(gpu) + "\"}";
-    }
-  }
-
-  /** The GPU time that sessions have used and waited for, in nanoseconds. */
-  private record GpuTime(long used, long waited) {
-    static GpuTime of(ServedSession session) {
-      return new GpuTime(session.lease().used(), session.lease().waited());
+    Labels ofOthers() {
+      return new Labels(OTHERS, gpu, uuid);
     }
 
-    GpuTime plus(GpuTime other) {
-      return new GpuTime(used + other.used, waited + other.waited);
+    Map<String, String> map() {
+      Map<String, String> labels = new LinkedHashMap<>();
+      labels.put("guest", guest);
+      labels.put("gpu", gpu);
+      labels.put("UUID", uuid);
+      return labels;
     }
   }
 
-  public void sessionStarted() {
-    sessions.incrementAndGet();
+  private record Traffic(long in, long out) {
+    static Traffic of(ServedSession session) {
+      return new Traffic(session.used().bytesIn(), session.used().bytesOut());
+    }
+
+    Traffic plus(Traffic other) {
+      return new Traffic(in + other.in, out + other.out);
+    }
   }
 
-  public void connectionRefused() {
-    refused.incrementAndGet();
+  /** Begins with counters of 0. */
+  public ServerMetrics() {
+    for (HandshakeStatus status : HandshakeStatus.values()) {
+      if (status != HandshakeStatus.OK && status != HandshakeStatus.WAITING) {
+        refused.put(reason(status), 0L);
+      }
+    }
+    refused.put(LOST, 0L);
+  }
+
+  private static String reason(HandshakeStatus status) {
+    return status.name().toLowerCase(Locale.ROOT);
+  }
+
+  /** A worker is about to serve a session. */
+  public synchronized void sessionStarted(ServedSession session) {
+    ended.putIfAbsent(labels(session), GuestMetrics.NONE);
+    current.add(session);
+  }
+
+  /** The worker of a session has ended. */
+  synchronized void sessionEnded(ServedSession session) {
+    if (current.remove(session)) {
+      ended.merge(labels(session), GuestMetrics.ended(session), GuestMetrics::plus);
+      traffic.merge(session.client().channel(), Traffic.of(session), Traffic::plus);
+    }
+  }
+
+  /** A connection was refused for this reason. */
+  public synchronized void connectionRefused(HandshakeStatus status) {
+    refused.merge(reason(status), 1L, Long::sum);
   }
 
   /** The watchdog has ended a session. */
-  public void watchdogEnded() {
-    overruns.incrementAndGet();
+  public synchronized void watchdogEnded() {
+    overruns++;
   }
 
-  /** Adds the figures of an ended session to the totals. */
-  void sessionEnded(ServedSession session) {
-    ControlMessage.Used used = session.used();
-    bytesIn.addAndGet(used.bytesIn());
-    bytesOut.addAndGet(used.bytesOut());
-    calls.addAndGet(used.calls());
-    synchronized (this) {
-      // Without a tokens file clients choose their names, and there could be any number.
-      boolean room = ended.size() < MOST_GUESTS || ended.containsKey(Labels.of(session));
-      if (room) {
-        ended.merge(Labels.of(session), GpuTime.of(session), GpuTime::plus);
-      }
-    }
+  /** A connection ended before it was a session's. */
+  public synchronized void connectionLost() {
+    refused.merge(LOST, 1L, Long::sum);
+  }
+
+  @GuardedBy("this")
+  private Labels labels(ServedSession session) {
+    Labels labels = Labels.of(session);
+    return ended.containsKey(labels) || ended.size() < MOST_GUESTS ? labels : labels.ofOthers();
   }
 
   /**
-   * Returns the page of metrics: the totals since the server's start, and the figures of each
-   * session that is served now.
+   * Returns the page of metrics.
    *
-   * @param waiting how many connections wait for a place
+   * @param waiting how many clients wait for a place
    */
-  public String page(List<ServedSession> current, int readyWorkers, int waiting) {
-    long in = bytesIn.get();
-    long out = bytesOut.get();
-    long done = calls.get();
+  public synchronized String page(int readyWorkers, int waiting) {
+    Map<Labels, GuestMetrics> guests = new TreeMap<>(Labels.ORDER);
+    guests.putAll(ended);
+    Map<String, Traffic> channels = new TreeMap<>(traffic);
     for (ServedSession session : current) {
-      in += session.used().bytesIn();
-      out += session.used().bytesOut();
-      done += session.used().calls();
+      guests.merge(labels(session), GuestMetrics.current(session), GuestMetrics::plus);
+      channels.merge(session.client().channel(), Traffic.of(session), Traffic::plus);
     }
-    StringBuilder page = new StringBuilder();
-    metric(page, "graft_sessions", "gauge", "Sessions served now.", current.size());
-    metric(page, "graft_sessions_waiting", "gauge", "Clients that wait for a place.", waiting);
-    metric(page, "graft_sessions_total", "counter", "Sessions since start.", sessions.get());
-    metric(page, "graft_refused_total", "counter", "Connections refused.", refused.get());
-    metric(
-        page,
-        "graft_watchdog_ended_total",
-        "counter",
-        "Sessions that the watchdog has ended.",
-        overruns.get());
-    metric(page, "graft_workers_ready", "gauge", "Workers ready for a session.", readyWorkers);
-    metric(page, "graft_received_bytes_total", "counter", "Bytes from clients.", in);
-    metric(page, "graft_sent_bytes_total", "counter", "Bytes to clients.", out);
-    metric(page, "graft_calls_total", "counter", "Calls executed.", done);
-    head(page, "graft_session_memory_bytes", "gauge", "Device memory of a session.");
-    for (ServedSession session : current) {
-      page.append("graft_session_memory_bytes{name=\"")
-          .append(escape(session.name()))
-          .append("\",session=\"")
-          .append(Long.toHexString(session.id()))
-          .append("\"} ")
-          .append(session.used().memory())
-          .append('\n');
-    }
-    gpuTimes(page, current);
+    MetricsPage page = new MetricsPage();
+    guests(page, guests);
+    page.counter("graft_received_bytes_total", "Bytes that sessions received from their clients.");
+    channels.forEach((channel, bytes) -> page.sample(Map.of("channel", channel), bytes.in));
+    page.counter("graft_sent_bytes_total", "Bytes that sessions sent to their clients.");
+    channels.forEach((channel, bytes) -> page.sample(Map.of("channel", channel), bytes.out));
+    page.counter("graft_refused_total", "Connections that did not become a session's.");
+    refused.forEach((reason, count) -> page.sample(Map.of("reason", reason), count));
+    page.counter("graft_watchdog_ended_total", "Sessions that the watchdog has ended.")
+        .sample(overruns);
+    page.gauge("graft_sessions_waiting", "Clients that wait for a place.").sample(waiting);
+    page.gauge("graft_workers_ready", "Workers that are ready for a session.").sample(readyWorkers);
     return page.toString();
   }
 
-  private void gpuTimes(StringBuilder page, List<ServedSession> current) {
-    Map<Labels, GpuTime> times;
-    synchronized (this) {
-      times = new TreeMap<>(ended);
-    }
-    current.forEach(s -> times.merge(Labels.of(s), GpuTime.of(s), GpuTime::plus));
-    head(page, "graft_session_gpu_seconds_total", "counter", "GPU time of a guest's sessions.");
-    times.forEach((of, time) -> seconds(page, "graft_session_gpu_seconds_total", of, time.used()));
-    head(page, "graft_lease_wait_seconds_total", "counter", "Time for which sessions waited.");
-    times.forEach((of, time) -> seconds(page, "graft_lease_wait_seconds_total", of, time.waited()));
+  private static void guests(MetricsPage page, Map<Labels, GuestMetrics> guests) {
+    page.gauge("graft_sessions", "Sessions that are served now.");
+    samples(page, guests, GuestMetrics::sessions);
+    page.counter("graft_sessions_total", "Sessions since the server's start.");
+    samples(page, guests, GuestMetrics::started);
+    page.counter(
+        "graft_session_faults_total",
+        "Sessions whose worker ended without a reason, as by a crash.");
+    samples(page, guests, GuestMetrics::faults);
+    page.counter("graft_session_gpu_seconds_total", "GPU time of a guest's sessions.");
+    guests.forEach((labels, guest) -> page.seconds(labels.map(), guest.used()));
+    page.counter("graft_lease_wait_seconds_total", "Time for which sessions waited for the GPU.");
+    guests.forEach((labels, guest) -> page.seconds(labels.map(), guest.waited()));
+    page.counter("graft_calls_total", "Calls that were executed.");
+    samples(page, guests, GuestMetrics::calls);
+    page.counter("graft_round_trips_total", "Calls for whose answer the client waited.");
+    samples(page, guests, GuestMetrics::roundTrips);
+    page.gauge("graft_vgpu_memory_used_bytes", "Device memory of a guest's sessions together.");
+    samples(page, guests, GuestMetrics::memory);
+    page.gauge(
+        "graft_vgpu_memory_limit_bytes", "The most device memory of a guest that has sessions.");
+    guests.forEach(
+        (labels, guest) -> {
+          if (guest.limit() > 0) {
+            page.sample(labels.map(), guest.limit());
+          }
+        });
   }
 
-  private static void seconds(StringBuilder page, String name, Labels labels, long nanos) {
-    page.append(name).append(labels).append(' ').append(nanos / NANOS).append('\n');
-  }
-
-  private static String escape(String label) {
-    return label.replace("\\", "\\\\").replace("\"", "\\\"");
-  }
-
-  private static void head(StringBuilder page, String name, String type, String help) {
-    page.append("# HELP ").append(name).append(' ').append(help).append('\n');
-    page.append("# TYPE ").append(name).append(' ').append(type).append('\n');
-  }
-
-  private static void metric(
-      StringBuilder page, String name, String type, String help, long value) {
-    head(page, name, type, help);
-    page.append(name).append(' ').append(value).append('\n');
+  private static void samples(
+      MetricsPage page, Map<Labels, GuestMetrics> guests, ToLongFunction<GuestMetrics> figure) {
+    guests.forEach((labels, guest) -> page.sample(labels.map(), figure.applyAsLong(guest)));
   }
 }

@@ -27,6 +27,7 @@ public final class Worker {
   private volatile ControlSocket control;
   private volatile ServedSession session;
   private volatile String failure;
+  private volatile String uuid = "";
 
   Worker(WorkerProcess process, WorkerKind kind, GuestNumbers guests) {
     this.process = process;
@@ -78,6 +79,16 @@ public final class Worker {
   /** Returns the session that the worker serves, null before it serves one. */
   public ServedSession session() {
     return session;
+  }
+
+  /** Notes the GPU that the worker has, as NVML names it; empty if it sees several. */
+  void uuid(String value) {
+    uuid = value;
+  }
+
+  /** Returns the GPU that the worker has, as NVML names it; empty if it sees several. */
+  public String uuid() {
+    return uuid;
   }
 
   void failed(String reason) {

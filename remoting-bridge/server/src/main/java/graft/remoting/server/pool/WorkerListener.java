@@ -172,7 +172,8 @@ final class WorkerListener implements AutoCloseable {
       return;
     }
     received.discard();
-    if (session == null && received.message() instanceof ControlMessage.Ready) {
+    if (session == null && received.message() instanceof ControlMessage.Ready ready) {
+      worker.uuid(ready.uuid());
       pool.ready(worker);
     } else if (session == null && received.message() instanceof ControlMessage.Failed failed) {
       worker.failed(failed.reason());

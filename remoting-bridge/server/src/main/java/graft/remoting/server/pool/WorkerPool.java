@@ -17,16 +17,12 @@ import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
 import java.util.function.Predicate;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * The workers' processes. Some are kept ready, so that a session starts without waiting for a Java
  * runtime and a CUDA context. No worker outlives its connection to the pool.
  */
 public final class WorkerPool implements AutoCloseable {
-  private static final Logger LOG = LoggerFactory.getLogger(WorkerPool.class);
-
   /** A worker that takes longer than this to open its device is killed. */
   private static final Duration START_LIMIT = Duration.ofMinutes(5);
 
@@ -372,7 +368,7 @@ public final class WorkerPool implements AutoCloseable {
       sessionEnd.accept(session.name());
       metrics.sessionEnded(session);
       audit.ended(session, status);
-      LOG.info("{}", session.endLine(status));
+      SessionLog.ended(session, status);
     }
   }
 

@@ -59,7 +59,8 @@ public final class WorkerMain {
     Backend backend;
     try {
       backend = find(device.kind());
-      control.send(new ControlMessage.Ready(backend.open()));
+      String description = backend.open();
+      control.send(new ControlMessage.Ready(description, backend.uuid()));
     } catch (ServerException e) {
       control.send(new ControlMessage.Failed(e.getMessage()));
       return;

@@ -1,6 +1,7 @@
 package graft.remoting.server.worker;
 
 import com.google.errorprone.annotations.concurrent.GuardedBy;
+import graft.remoting.device.Memory;
 import graft.remoting.server.backend.Backend;
 import graft.remoting.server.connection.Channel;
 import graft.remoting.server.connection.StreamChannel;
@@ -71,6 +72,7 @@ final class WorkerSession {
   private volatile Channel channel;
   private volatile RecordHandler handler;
   private final AtomicLong calls = new AtomicLong();
+  private final AtomicLong roundTrips = new AtomicLong();
 
   /** The limits that were reported. Each is reported once, so that the messages stay few. */
   private final Set<Limit> noticed = ConcurrentHashMap.newKeySet();
@@ -137,6 +139,9 @@ final class WorkerSession {
       long record;
       while ((record = records.nextRecord()) != 0) {
         calls.lazySet(calls.get() + 1);
+        if ((Memory.getShort(record + Channel.FLAGS) & Channel.WANTS_REPLY) != 0) {
+          roundTrips.lazySet(roundTrips.get() + 1);
+        }
         executor.execute(record);
       }
       reason = "the client has disconnected";
@@ -243,6 +248,7 @@ final class WorkerSession {
             channel.bytesIn(),
             channel.bytesOut(),
             calls.get(),
+            roundTrips.get(),
             executor.memory(),
             executor.peakMemory());
     if (!used.equals(reported)) {

@@ -2,45 +2,190 @@ package graft.remoting.server.pool;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import graft.remoting.server.control.ControlMessage;
 import graft.remoting.server.control.DeviceSpec;
 import graft.remoting.server.exchange.LeasePage;
 import graft.remoting.server.exchange.SessionLimits;
+import graft.remoting.server.protocol.HandshakeStatus;
 import graft.remoting.server.system.Bytes;
+import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
 
 /** The page of metrics. */
 final class ServerMetricsTest {
+  private static final String UUID = "GPU-00000000-0000-0000-0000-000000000001";
+  private static final Pattern SAMPLE =
+      Pattern.compile("([a-z_]+)(?:\\{((?:[A-Za-z]+=\"(?:[^\"\\\\]|\\\\.)*\",?)+)})? [0-9.E-]+");
+  private static final Pattern LABEL = Pattern.compile("([A-Za-z]+)=\"((?:[^\"\\\\]|\\\\.)*)\"");
+
   private final ServerMetrics metrics = new ServerMetrics();
+  private long ids;
 
-  private static ServedSession session(String device) {
-    return new ServedSession(
-        1,
-        Bytes.of(new byte[32]),
-        new ServedSession.Client("a\"b\\c", "peer", "tcp", "", SessionLimits.NONE),
-        DeviceSpec.parse(device),
-        LeasePage.none());
+  private ServedSession session(String guest, SessionLimits limits) {
+    ServedSession session =
+        new ServedSession(
+            ++ids,
+            Bytes.of(new byte[32]),
+            new ServedSession.Client(guest, "peer", "tcp", "", limits),
+            DeviceSpec.parse("cuda:0"),
+            LeasePage.none());
+    session.uuid(UUID);
+    return session;
+  }
+
+  private ServedSession start(String guest) {
+    ServedSession session = session(guest, SessionLimits.NONE);
+    metrics.sessionStarted(session);
+    return session;
+  }
+
+  private static void uses(ServedSession session, long calls, long roundTrips, long memory) {
+    session.used(new ControlMessage.Used(100, 200, calls, roundTrips, memory, memory));
+  }
+
+  private static String labels(String guest) {
+    return "{guest=\"" + guest + "\",gpu=\"cuda:0\",UUID=\"" + UUID + "\"} ";
   }
 
   @Test
-  void theTimeOfAGuestsSessionsIsPrinted() {
-    assertThat(metrics.page(List.of(session("software")), 0, 0))
-        .contains("graft_session_gpu_seconds_total{guest=\"a\\\"b\\\\c\",gpu=\"software\"} 0.0\n");
-    metrics.sessionEnded(session("cuda:0"));
-    assertThat(metrics.page(List.of(session("cuda:0")), 0, 0))
-        .contains("graft_session_gpu_seconds_total{guest=\"a\\\"b\\\\c\",gpu=\"cuda:0\"} 0.0\n");
+  void aGuestsSessionsAreSummed() {
+    uses(start("alice"), 10, 3, 4096);
+    uses(start("alice"), 20, 4, 1);
+    assertThat(metrics.page(0, 0))
+        .contains("graft_sessions" + labels("alice") + "2\n")
+        .contains("graft_calls_total" + labels("alice") + "30\n")
+        .contains("graft_round_trips_total" + labels("alice") + "7\n")
+        .contains("graft_vgpu_memory_used_bytes" + labels("alice") + "4097\n")
+        .contains("graft_received_bytes_total{channel=\"tcp\"} 200\n")
+        .contains("graft_sent_bytes_total{channel=\"tcp\"} 400\n");
   }
 
-  /** The rules of the format: each family has its HELP and TYPE once, and before its values. */
   @Test
-  void eachFamilyIsDescribedBeforeItsValues() {
-    String described = "";
-    for (String line : metrics.page(List.of(session("software")), 3, 0).split("\n", -1)) {
-      if (line.startsWith("# TYPE ")) {
-        described = line.split(" ", -1)[2];
-      } else if (!line.isEmpty() && !line.startsWith("#")) {
-        assertThat(line).matches(described + "(\\{.*\\})? [0-9.eE+-]+");
+  void countersStayWhenASessionEndsAndGaugesDoNot() {
+    ServedSession session = start("alice");
+    uses(session, 10, 3, 4096);
+    session.ending("the client has disconnected");
+    String before = metrics.page(0, 0);
+    metrics.sessionEnded(session);
+    String after = metrics.page(0, 0);
+    for (String counter :
+        List.of("graft_sessions_total", "graft_calls_total", "graft_session_gpu_seconds_total")) {
+      assertThat(line(after, counter)).isEqualTo(line(before, counter));
+    }
+    assertThat(after)
+        .contains("graft_sessions" + labels("alice") + "0\n")
+        .contains("graft_vgpu_memory_used_bytes" + labels("alice") + "0\n")
+        .contains("graft_session_faults_total" + labels("alice") + "0\n");
+  }
+
+  private static String line(String page, String name) {
+    return page.lines().filter(line -> line.startsWith(name + "{")).findFirst().orElseThrow();
+  }
+
+  @Test
+  void aWorkerThatEndsWithoutAReasonIsAFault() {
+    ServedSession crashed = start("alice");
+    metrics.sessionEnded(crashed);
+    metrics.sessionEnded(crashed);
+    ServedSession killed = start("alice");
+    killed.endsBecause("an operator has ended it");
+    metrics.sessionEnded(killed);
+    assertThat(metrics.page(0, 0))
+        .contains("graft_session_faults_total" + labels("alice") + "1\n")
+        .contains("graft_sessions_total" + labels("alice") + "2\n");
+  }
+
+  @Test
+  void theLimitIsTheGuests() {
+    metrics.sessionStarted(session("both", new SessionLimits(10, 0, 30, 0, 0)));
+    metrics.sessionStarted(session("session", new SessionLimits(10, 0, 0, 0, 0)));
+    start("none");
+    assertThat(metrics.page(0, 0))
+        .contains("graft_vgpu_memory_limit_bytes" + labels("both") + "30\n")
+        .contains("graft_vgpu_memory_limit_bytes" + labels("session") + "10\n")
+        .doesNotContain("graft_vgpu_memory_limit_bytes" + labels("none"));
+  }
+
+  @Test
+  void refusalsAreCountedByReason() {
+    metrics.connectionRefused(HandshakeStatus.BUSY);
+    metrics.connectionRefused(HandshakeStatus.BUSY);
+    metrics.connectionLost();
+    assertThat(metrics.page(0, 0))
+        .contains("graft_refused_total{reason=\"busy\"} 2\n")
+        .contains("graft_refused_total{reason=\"connection_lost\"} 1\n")
+        .contains("graft_refused_total{reason=\"malformed\"} 0\n");
+  }
+
+  /** Whoever may choose names, as without a tokens file, must not fill a database with them. */
+  @Test
+  void aFloodOfNamesDoesNotMakeMoreSeries() {
+    for (int i = 0; i < ServerMetrics.MOST_GUESTS; i++) {
+      metrics.sessionEnded(start("guest" + i));
+    }
+    start("late");
+    long lines = metrics.page(0, 0).lines().count();
+    for (int i = 0; i < 10_000; i++) {
+      metrics.sessionEnded(start("flood" + i));
+    }
+    String page = metrics.page(0, 0);
+    assertThat(page.lines().count()).isEqualTo(lines);
+    assertThat(page)
+        .contains("graft_sessions_total" + labels(ServerMetrics.OTHERS) + "10001\n")
+        .contains("graft_sessions_total" + labels("guest7") + "1\n")
+        .doesNotContain("flood", "\"late\"");
+  }
+
+  /** What {@code promtool check metrics} reports, and the format's own rules. */
+  @Test
+  void thePageIsWhatPrometheusWants() {
+    uses(start("a\"b\\c"), 1, 1, 1);
+    metrics.sessionStarted(session("limited", new SessionLimits(0, 0, 30, 0, 0)));
+    metrics.connectionRefused(HandshakeStatus.BUSY);
+    Map<String, String> types = new HashMap<>();
+    Set<String> series = new HashSet<>();
+    String family = "";
+    String help = "";
+    for (String line : metrics.page(3, 0).split("\n", -1)) {
+      if (line.startsWith("# HELP ")) {
+        help = line.split(" ", 4)[2];
+        assertThat(line.split(" ", 4)[3]).isNotBlank();
+      } else if (line.startsWith("# TYPE ")) {
+        family = line.split(" ", -1)[2];
+        assertThat(family).isEqualTo(help);
+        assertThat(types.put(family, line.split(" ", -1)[3])).as("a family comes once").isNull();
+      } else if (!line.isEmpty()) {
+        Matcher sample = SAMPLE.matcher(line);
+        assertThat(sample.matches()).as(line).isTrue();
+        assertThat(sample.group(1)).isEqualTo(family);
+        assertThat(series.add(line.substring(0, line.lastIndexOf(' ')))).as(line).isTrue();
+        if (sample.group(2) != null) {
+          Set<String> names = new HashSet<>();
+          Matcher label = LABEL.matcher(sample.group(2));
+          while (label.find()) {
+            assertThat(names.add(label.group(1))).as(line).isTrue();
+            assertThat(label.group(1)).doesNotContainPattern("[a-z][A-Z]");
+          }
+        }
       }
     }
+    assertThat(types).hasSizeGreaterThan(10);
+    types.forEach(
+        (name, type) -> {
+          assertThat(name).matches("graft(_[a-z]+)+");
+          assertThat(name.endsWith("_total")).as(name).isEqualTo(type.equals("counter"));
+          assertThat(name).doesNotContain("counter", "gauge").doesNotEndWith("_count");
+          assertThat(name)
+              .as("base units, unabbreviated")
+              .doesNotContainPattern(
+                  "_(milliseconds|microseconds|nanoseconds|minutes|hours|ms|us|ns|sec|s|kb|mb|gb"
+                      + "|kib|mib|gib|kilobytes|megabytes|gigabytes|b|bits|percent|pct)(_|$)");
+        });
   }
 }

@@ -45,7 +45,7 @@ class WorkerFailuresTest {
         folder.resolve("socket"),
         new WorkerPool.Spares(PLAIN, spares),
         new ServerMetrics(),
-        new ServerAudit(AuditLog.none()),
+        new ServerAudit(AuditLog.none(), AuditLog.none()),
         failures);
   }
 
@@ -167,7 +167,7 @@ class WorkerFailuresTest {
     }
 
     void ready(int index) throws IOException {
-      workers.get(index).send(new ControlMessage.Ready("gpu"));
+      workers.get(index).send(new ControlMessage.Ready("gpu", ""));
     }
 
     void awaitStarts(int count) throws InterruptedException {

@@ -16,7 +16,6 @@ public final class Call {
   /** A result which says that another thread sends the reply later. */
   public static final int DEFERRED = Integer.MIN_VALUE;
 
-  private static final int WANTS_REPLY = 1;
   private static final int HAS_BULK = 2;
   private static final int ON_DATA_CONNECTIONS = 4;
 
@@ -46,7 +45,7 @@ public final class Call {
   public void begin(long address) {
     Memory.copy(address, record, Memory.getInt(address));
     function = Memory.getShort(record + 4) & 0xFFFF;
-    flags = Memory.getShort(record + 6);
+    flags = Memory.getShort(record + Channel.FLAGS);
     failure = CudaResult.SUCCESS;
     bulkLeft = 0;
     bulkNamed = false;
@@ -72,7 +71,7 @@ public final class Call {
   }
 
   public boolean wantsReply() {
-    return (flags & WANTS_REPLY) != 0;
+    return (flags & Channel.WANTS_REPLY) != 0;
   }
 
   boolean hasBulk() {

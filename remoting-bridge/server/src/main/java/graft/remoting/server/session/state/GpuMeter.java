@@ -10,6 +10,7 @@ import graft.remoting.server.system.Scratch;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.locks.LockSupport;
+import java.util.function.LongSupplier;
 
 /**
  * Queues a session's work on its device only while the session has its turn, and finds out for how
@@ -69,6 +70,7 @@ public final class GpuMeter {
 
   private final CudaDevice device;
   private final GpuLease lease;
+  private final LongSupplier nanos;
 
   /** The pieces of work of the lease that have begun; more than one after an overrun. */
   @GuardedBy("this")
@@ -114,8 +116,14 @@ public final class GpuMeter {
   private long finishedAt;
 
   GpuMeter(CudaDevice device, GpuLease lease) {
+    this(device, lease, System::nanoTime);
+  }
+
+  /** Creates a meter with the lease's clock. */
+  GpuMeter(CudaDevice device, GpuLease lease, LongSupplier nanos) {
     this.device = device;
     this.lease = lease;
+    this.nanos = nanos;
   }
 
   /** Waits until the session may queue work, which the executor then does in this context. */
@@ -190,7 +198,7 @@ public final class GpuMeter {
     if (!open) {
       return;
     }
-    long end = calls > 0 ? System.nanoTime() : finishedAt;
+    long end = calls > 0 ? nanos.getAsLong() : finishedAt;
     synchronized (this) {
       for (int i = 0; i < streams; i++) {
         mark(unmarked[i]);
@@ -220,7 +228,7 @@ public final class GpuMeter {
     }
     try {
       long event = context.events().record(stream);
-      markers.add(new WorkMarker(context, stream, event, System.nanoTime()));
+      markers.add(new WorkMarker(context, stream, event, nanos.getAsLong()));
     } catch (RefusedCallException e) {
       // The context has failed, so that nothing runs, or the stream is of another context.
       device.cuStreamSynchronize(stream);
@@ -244,7 +252,7 @@ public final class GpuMeter {
     }
     long limit = 0;
     while (!isShort() && lease.isHeld()) {
-      long now = System.nanoTime();
+      long now = nanos.getAsLong();
       if (limit == 0) {
         limit = now + LONGEST_WAIT;
       } else if (now >= limit) {
@@ -270,8 +278,8 @@ public final class GpuMeter {
 
   /** Polls for a moment for the end of all work. */
   private void drain() {
-    long limit = System.nanoTime() + DRAIN_NANOS;
-    while (isBusy() && System.nanoTime() < limit) {
+    long limit = nanos.getAsLong() + DRAIN_NANOS;
+    while (isBusy() && nanos.getAsLong() < limit) {
       Thread.onSpinWait();
     }
   }
@@ -293,7 +301,7 @@ public final class GpuMeter {
     if (current == context && open) {
       streams = 0;
       calls = 0;
-      finishedAt = System.nanoTime();
+      finishedAt = nanos.getAsLong();
       if (!lease.isUnbounded()) {
         mark(); // others wait for the device
       }
@@ -314,20 +322,20 @@ public final class GpuMeter {
     if (context == gone) {
       streams = 0;
       calls = 0;
-      finishedAt = System.nanoTime();
+      finishedAt = nanos.getAsLong();
       mark();
       context = null;
     }
     synchronized (this) {
       markers.removeIf(marker -> marker.context == gone);
-      settle(System.nanoTime());
+      settle(nanos.getAsLong());
     }
   }
 
   /** Removes markers whose work has finished. */
   @GuardedBy("this")
   private void look() {
-    long now = System.nanoTime();
+    long now = nanos.getAsLong();
     long began = lastFinished;
     int finished = 0;
     for (int i = 0; i < markers.size(); ) { // no iterator, since polling would leave much garbage
@@ -385,12 +393,12 @@ public final class GpuMeter {
       while (true) {
         SessionContext current = await();
         current.enter(device);
-        long since = System.nanoTime();
+        long since = nanos.getAsLong();
         while (isPending(current)) {
           if (lease.isHeld()) {
             LockSupport.parkNanos(lease.isBounded() ? SHORT_PAUSE : PAUSE);
-            since = System.nanoTime();
-          } else if (System.nanoTime() - since < DRAIN_POLL) {
+            since = nanos.getAsLong();
+          } else if (nanos.getAsLong() - since < DRAIN_POLL) {
             Thread.onSpinWait();
           } else {
             LockSupport.parkNanos(SHORT_PAUSE);

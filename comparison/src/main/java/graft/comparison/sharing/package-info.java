@@ -1,0 +1,2 @@
+/** Measures how programs share a GPU: {@code graft bench sharing}. */
+package graft.comparison.sharing;

@@ -1,0 +1,314 @@
+package graft.remoting.server.session.state;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import graft.remoting.device.CudaDevice;
+import graft.remoting.device.CudaResult;
+import graft.remoting.device.Memory;
+import graft.remoting.server.exchange.GpuLease;
+import graft.remoting.server.exchange.LeasePage;
+import graft.remoting.server.session.memory.HostMemory;
+import java.io.IOException;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.BooleanSupplier;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/**
+ * What the meter measures and queues, on a device whose work ends when a test says so, by a clock
+ * that a test moves.
+ */
+@Timeout(30)
+final class GpuMeterTest {
+  private static final long LEGACY = 0;
+  private static final long STREAM = 0x51;
+  private static final long OTHER = 0x52;
+
+  /** GpuMeter waits no longer for markers before it queues more. */
+  private static final long LONGEST_WAIT = 10_000_000;
+
+  private final AtomicLong clock = new AtomicLong();
+  private final FakeDevice device = new FakeDevice();
+  private LeasePage page;
+  private GpuLease lease;
+  private GpuMeter meter;
+  private SessionContext context;
+
+  /** Streams in which work stays until it is finished, and events behind it. */
+  private static final class FakeDevice implements CudaDevice {
+    private final Map<Long, Integer> queued = new HashMap<>();
+    private final Map<Long, Integer> finished = new HashMap<>();
+    private final Map<Long, long[]> events = new HashMap<>();
+    private long handles = 0x100;
+    private long captured = -1;
+    private int records;
+    private boolean isInstant;
+
+    synchronized void queue(long stream) {
+      queued.merge(stream, 1, Integer::sum);
+      if (isInstant) {
+        finish(stream);
+      }
+    }
+
+    synchronized void finish(long stream) {
+      finished.put(stream, queued.getOrDefault(stream, 0));
+    }
+
+    synchronized int launches() {
+      return queued.values().stream().mapToInt(Integer::intValue).sum();
+    }
+
+    synchronized int records() {
+      return records;
+    }
+
+    @Override
+    public synchronized int cuEventCreate(long event, int flags) {
+      Memory.putLong(event, ++handles);
+      return CudaResult.SUCCESS;
+    }
+
+    @Override
+    public synchronized int cuEventRecord(long event, long stream) {
+      records++;
+      events.put(event, new long[] {stream, queued.getOrDefault(stream, 0)});
+      return CudaResult.SUCCESS;
+    }
+
+    @Override
+    public synchronized int cuEventQuery(long event) {
+      long[] behind = events.get(event);
+      return finished.getOrDefault(behind[0], 0) >= behind[1]
+          ? CudaResult.SUCCESS
+          : CudaResult.NOT_READY;
+    }
+
+    @Override
+    public synchronized int cuStreamIsCapturing(long stream, long status) {
+      Memory.putInt(status, stream == captured ? 1 : 0);
+      return CudaResult.SUCCESS;
+    }
+
+    @Override
+    public int cuCtxSetCurrent(long ctx) {
+      return CudaResult.SUCCESS;
+    }
+  }
+
+  @BeforeEach
+  void open() throws IOException {
+    page = LeasePage.create(clock::get);
+    page.grant(LeasePage.Queueing.ANY);
+    lease = GpuLease.map(page.fd(), clock::get);
+    meter = new GpuMeter(device, lease, clock::get);
+    context = new SessionContext(device, HostMemory.unlimited(), 7);
+  }
+
+  @AfterEach
+  void close() {
+    page.close();
+  }
+
+  private void launch(long stream) {
+    meter.beginCall(context);
+    device.queue(stream);
+    meter.endCall(stream);
+  }
+
+  private static void await(BooleanSupplier condition) {
+    while (!condition.getAsBoolean()) {
+      Thread.onSpinWait(); // ended by the test's time limit
+    }
+  }
+
+  @Test
+  void workThatTheSessionWaitsForNeedsNoMarkerAndEndsWithItsWait() {
+    launch(STREAM);
+    clock.set(1000);
+    device.finish(STREAM);
+    meter.finished(context, STREAM);
+    clock.set(6000);
+    meter.mark();
+    assertThat(page.used()).isEqualTo(1000);
+    assertThat(page.isRunning()).isFalse();
+    assertThat(device.records()).isZero();
+  }
+
+  @Test
+  void workThatNobodyWaitsForIsMeasuredByAMarker() {
+    launch(STREAM);
+    launch(STREAM);
+    meter.mark();
+    assertThat(device.records()).isEqualTo(1);
+    clock.set(2000);
+    assertThat(page.isRunning()).isTrue();
+    device.finish(STREAM);
+    await(() -> !page.isRunning());
+    assertThat(page.used()).isEqualTo(2000);
+  }
+
+  @Test
+  void workInSeveralStreamsEndsWithTheLastAndCountsOnce() {
+    launch(STREAM);
+    launch(OTHER);
+    meter.mark();
+    clock.set(1000);
+    device.finish(STREAM);
+    clock.set(3000);
+    assertThat(page.isRunning()).isTrue();
+    device.finish(OTHER);
+    await(() -> !page.isRunning());
+    assertThat(page.used()).isEqualTo(3000);
+  }
+
+  @Test
+  void aWaitForOneStreamDoesNotEndTheWorkInAnother() {
+    launch(STREAM);
+    launch(OTHER);
+    clock.set(1000);
+    device.finish(STREAM);
+    meter.finished(context, STREAM);
+    meter.mark();
+    assertThat(page.isRunning()).isTrue();
+  }
+
+  @Test
+  void pausesDoNotCount() {
+    launch(STREAM);
+    clock.set(100);
+    meter.finishedAll(context);
+    meter.mark();
+    clock.set(10_000);
+    launch(STREAM);
+    clock.set(10_050);
+    meter.finishedAll(context);
+    meter.mark();
+    assertThat(page.used()).isEqualTo(150);
+  }
+
+  @Test
+  void withoutTheLeaseACallWaitsAndEarlierWorkGetsAMarker() throws Exception {
+    launch(STREAM);
+    page.revoke();
+    assertThat(meter.isOutOfTurn()).isTrue();
+    CompletableFuture<Void> call = CompletableFuture.runAsync(() -> launch(STREAM));
+    await(page::isWaiting);
+    assertThat(device.records()).isEqualTo(1);
+    assertThat(device.launches()).isEqualTo(1);
+    assertThat(call).isNotDone();
+    page.grant(LeasePage.Queueing.ANY);
+    lease.granted();
+    call.get();
+    assertThat(device.launches()).isEqualTo(2);
+  }
+
+  @Test
+  void whileOthersWantTheDeviceLittleIsQueuedAheadButNotForEver() throws Exception {
+    page.grant(LeasePage.Queueing.LITTLE);
+    CompletableFuture<Void> calls =
+        CompletableFuture.runAsync(
+            () -> {
+              for (int i = 0; i < 4; i++) {
+                launch(STREAM);
+              }
+            });
+    await(() -> device.records() == 3);
+    assertThat(device.launches()).as("the fourth call waits").isEqualTo(3);
+    assertThat(calls).isNotDone();
+    while (!calls.isDone()) {
+      clock.addAndGet(LONGEST_WAIT); // as the work may wait for what the program queues next
+    }
+    calls.get();
+    assertThat(device.launches()).isEqualTo(4);
+  }
+
+  @Test
+  void theCallGoesOnWhenTheWorkAheadHasFinished() throws Exception {
+    page.grant(LeasePage.Queueing.LITTLE);
+    for (int i = 0; i < 3; i++) {
+      launch(STREAM);
+    }
+    CompletableFuture<Void> call = CompletableFuture.runAsync(() -> launch(STREAM));
+    await(() -> device.records() == 3);
+    device.finish(STREAM);
+    call.get();
+    assertThat(clock).hasValue(0);
+  }
+
+  @Test
+  void shortCallsShareAMarker() {
+    page.grant(LeasePage.Queueing.LITTLE);
+    device.isInstant = true;
+    for (int i = 0; i < 256; i++) {
+      launch(STREAM);
+    }
+    assertThat(device.records()).isBetween(2, 16);
+  }
+
+  @Test
+  void aStreamThatIsCapturedGetsNoMarker() {
+    device.captured = STREAM;
+    launch(STREAM);
+    clock.set(500);
+    meter.mark();
+    assertThat(device.records()).isZero();
+    assertThat(page.isRunning()).isFalse();
+  }
+
+  @Test
+  void theLegacyStreamIsMarkedBeforeAnotherStreamIsNamed() {
+    launch(LEGACY);
+    meter.names(LEGACY);
+    assertThat(device.records()).isZero();
+    meter.names(STREAM);
+    assertThat(device.records()).isEqualTo(1);
+  }
+
+  @Test
+  void manyStreamsAreMarkedAtOnce() {
+    for (long stream = STREAM; stream < STREAM + 8; stream++) {
+      launch(stream);
+    }
+    assertThat(device.records()).isEqualTo(8);
+  }
+
+  @Test
+  void workIsMarkedAfterManyCallsThatQueueNone() {
+    meter.otherCall();
+    launch(STREAM);
+    for (int i = 0; i < 31; i++) {
+      meter.otherCall();
+    }
+    assertThat(device.records()).isZero();
+    meter.otherCall();
+    assertThat(device.records()).isEqualTo(1);
+  }
+
+  @Test
+  void aDestroyedContextTakesItsWorkWithIt() {
+    launch(STREAM);
+    meter.mark();
+    launch(STREAM);
+    clock.set(700);
+    meter.forget(context);
+    assertThat(page.isRunning()).isFalse();
+    assertThat(page.used()).isEqualTo(700);
+  }
+
+  @Test
+  void markersOfADestroyedStreamAreStillWaitedFor() {
+    launch(STREAM);
+    meter.mark();
+    meter.forget(STREAM);
+    clock.set(900);
+    device.finish(STREAM);
+    await(() -> !page.isRunning());
+    assertThat(page.used()).isEqualTo(900);
+  }
+}
