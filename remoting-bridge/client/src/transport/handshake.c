@@ -8,7 +8,6 @@
 #include <string.h>
 #include <sys/random.h>
 #include <sys/types.h>
-#include <time.h>
 
 #include "base/config.h"
 #include "base/crypto.h"
@@ -77,7 +76,7 @@ static void not_a_server(const char *server, const struct challenge *answer, cha
 /* How long a server that has answered may take to provide a worker, since it may have to start one. A server that lets the client wait for a place says so more often. */
 #define WORKER_MILLISECONDS 120000
 /* How often the reason of a wait is printed at most, however often a hostile server gives one. */
-#define NOTICE_SECONDS 10
+#define NOTICE_NANOSECONDS UINT64_C(10000000000)
 
 static bool is_refused(const struct graft_config *config, struct welcome *welcome, char *reason, size_t size) {
   if (!welcome->status) return false;
@@ -87,24 +86,18 @@ static bool is_refused(const struct graft_config *config, struct welcome *welcom
   return true;
 }
 
-static time_t seconds(void) {
-  struct timespec now;
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return now.tv_sec;
-}
-
 /* Receives the welcome. While the server has no place for this client, it sends the reason instead, which is printed when it is new. */
 static bool receive_welcome(int fd, const struct graft_config *config, struct welcome *welcome) {
   char printed[sizeof welcome->message] = "";
-  time_t next = 0;
+  uint64_t next = 0;
   while (graft_comes_within(fd, WORKER_MILLISECONDS) &&
          graft_exchange((struct graft_wire){.fd = fd}, NULL, 0, welcome, sizeof *welcome)) {
     if (welcome->status != WAITING) return true;
     graft_plain_text(welcome->message, sizeof welcome->message);
-    if (seconds() < next || !strcmp(welcome->message, printed)) continue;
+    if (graft_now() < next || !strcmp(welcome->message, printed)) continue;
     graft_say("server %s: %s", config->server, welcome->message);
     memcpy(printed, welcome->message, sizeof printed);
-    next = seconds() + NOTICE_SECONDS;
+    next = graft_now() + NOTICE_NANOSECONDS;
   }
   return false;
 }

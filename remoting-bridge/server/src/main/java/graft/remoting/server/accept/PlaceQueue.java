@@ -85,7 +85,11 @@ final class PlaceQueue {
   /** Says that a connection waits, and after how many others it came. */
   String position(Waiter waiter) {
     int before = waiters.indexOf(waiter);
-    return before <= 0 ? "waiting for a place" : "waiting for a place, after " + before + " others";
+    return switch (before) {
+      case -1, 0 -> "waiting for a place";
+      case 1 -> "waiting for a place, after another client";
+      default -> "waiting for a place, after " + before + " others";
+    };
   }
 
   /**

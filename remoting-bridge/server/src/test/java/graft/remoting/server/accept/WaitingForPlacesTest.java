@@ -227,7 +227,7 @@ class WaitingForPlacesTest {
               }
             });
     assertThat(told.get(30, TimeUnit.SECONDS))
-        .isEqualTo("the server has its 1 sessions: waiting for a place, after 1 others");
+        .isEqualTo("the server has its 1 sessions: waiting for a place, after another client");
     assertThat(second).isNotDone();
     assertThat(third).isNotDone();
     first.close();
