@@ -159,7 +159,7 @@ class EncryptedWireTest {
   void aDemandThatTheServerDoesNotKnowIsRefused() throws Exception {
     try (ServerFixture server = server();
         WireClient client = WireClient.connect(server.address())) {
-      assertThatThrownBy(() -> authenticate(client, 1 << 18)).isInstanceOf(IOException.class);
+      assertThatThrownBy(() -> authenticate(client, 1 << 19)).isInstanceOf(IOException.class);
     }
   }
 
