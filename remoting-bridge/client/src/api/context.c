@@ -26,7 +26,6 @@ static _Thread_local struct {
     uint32_t id; /* of the context, since a primary context is made again behind the same handle */
   } own[4];
   int own_count;
-  int capture_mode;
 } thread;
 
 static uint64_t last_serial; /* of the process: a program tells the contexts of all sessions apart by it */
@@ -492,12 +491,4 @@ GRAFT_EXPORT int cuCtxSynchronize_v2(void *context) {
   void *popped;
   cuCtxPopCurrent_v2(&popped);
   return r;
-}
-
-GRAFT_EXPORT int cuThreadExchangeStreamCaptureMode(void *mode) {
-  if (!mode) return GRAFT_INVALID_VALUE;
-  int before = thread.capture_mode;
-  thread.capture_mode = *(int *)mode;
-  *(int *)mode = before;
-  return 0;
 }

@@ -310,6 +310,15 @@ GRAFT_EXPORT int cuStreamGetCaptureInfo_v3(void *stream, void *status, void *id,
   return info(stream, status, id, graph, dependencies, edges, count);
 }
 
+GRAFT_EXPORT int cuThreadExchangeStreamCaptureMode(void *mode) {
+  static _Thread_local int current; /* CU_STREAM_CAPTURE_MODE_GLOBAL */
+  if (!mode) return GRAFT_INVALID_VALUE;
+  int before = current;
+  current = *(int *)mode;
+  *(int *)mode = before;
+  return 0;
+}
+
 GRAFT_EXPORT int cuStreamGetCtx_v2(void *stream, void *context, void *green) {
   if (green) *(void **)green = NULL;
   return cuStreamGetCtx(stream, context);
