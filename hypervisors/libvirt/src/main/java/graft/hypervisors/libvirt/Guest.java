@@ -34,6 +34,11 @@ import org.w3c.dom.Element;
  * domain no longer exists, and {@link HypervisorException} if libvirt fails.
  */
 public final class Guest {
+  private static final String INTERRUPTED =
+      "failed to load cgroup BPF prog: Resource temporarily unavailable";
+
+  /** As often as libbpf. */
+  private static final int MOST_STARTS = 5;
 
   /** virDomainMetadataType: an element in Graft's namespace. */
   private static final int METADATA_ELEMENT = 2;
@@ -141,15 +146,28 @@ public final class Guest {
   public boolean start() {
     return with(
         domain -> {
-          if (LibvirtLibrary.calls().virDomainCreateWithFlags(domain, 0) >= 0) {
-            return true;
+          for (int tries = 1; ; tries++) {
+            if (LibvirtLibrary.calls().virDomainCreateWithFlags(domain, 0) >= 0) {
+              return true;
+            }
+            HypervisorException failure = attempt("start").failure();
+            if (state(domain).isActive()) {
+              return false;
+            }
+            if (tries == MOST_STARTS || !passes(failure)) {
+              throw failure;
+            }
           }
-          HypervisorException failure = attempt("start").failure();
-          if (state(domain).isActive()) {
-            return false;
-          }
-          throw failure;
         });
+  }
+
+  /**
+   * Whether a start that failed may succeed at once. Linux interrupts the check of a BPF program
+   * with EAGAIN when a signal arrives. libbpf then tries again, and libvirt, which loads one for
+   * the devices of a guest's cgroup, does not.
+   */
+  static boolean passes(HypervisorException failure) {
+    return String.valueOf(failure.getMessage()).contains(INTERRUPTED);
   }
 
   /** Lets a paused guest go on. */
