@@ -185,9 +185,15 @@ static bool make_events(struct graft_span *span, void *stream) {
   return false;
 }
 
+/* Events are recorded in streams of their own context. In another one the recording would fail, and the program would get the error. */
+static bool is_of_context(void *stream, const struct graft_object *context) {
+  const struct graft_object *object = graft_object(GRAFT_STREAM, stream);
+  return !object || object->u.stream.context == context;
+}
+
 struct graft_span *graft_trace_begin(void *stream) {
   struct graft_object *context = graft_tracing && !is_own ? graft_context_current() : NULL;
-  if (!context || context->u.context.destroyed || graft_stream_captures(stream)) return NULL;
+  if (!context || context->u.context.destroyed || !is_of_context(stream, context) || graft_stream_captures(stream)) return NULL;
   struct graft_span *span = calloc(1, sizeof *span);
   if (!span) return NULL;
   is_own = true;
@@ -237,12 +243,30 @@ static int write_span(const struct graft_span *span) {
   return 0;
 }
 
-/* Reads the times of work that is over, of one context or, if that is NULL, of all; until the deadline it waits for work that is not. The caller holds the lock.
- * Work of one stream ends in its order, but that of another may hold up the first of the list, so all are tried. */
+/* The streams whose work was not over when this pass asked. A stream's work ends in its order, so that what follows in it is not asked for. */
+struct busy {
+  struct graft_trace_row streams[64];
+  size_t count;
+};
+
+static bool is_busy(const struct busy *busy, struct graft_trace_row row) {
+  for (size_t i = 0; i < busy->count; i++) {
+    if (busy->streams[i].process == row.process && busy->streams[i].thread == row.thread) return true;
+  }
+  return false;
+}
+
+static void note_busy(struct busy *busy, struct graft_trace_row row) {
+  if (busy->count < sizeof busy->streams / sizeof *busy->streams) busy->streams[busy->count++] = row;
+}
+
+/* Reads the times of work that is over, of one context or, if that is NULL, of all; until the deadline it waits for work that is not. The caller holds the lock. */
 static void read_times(const struct graft_object *context, uint64_t deadline) {
+  struct busy busy = {.count = 0};
   for (struct graft_span **at = &first; *at;) {
     struct graft_span *span = *at;
-    if (context && span->clock->context != context) {
+    struct graft_trace_row row = row_of_stream(span->clock->context, span->stream);
+    if ((context && span->clock->context != context) || is_busy(&busy, row)) {
       at = &span->next;
       continue;
     }
@@ -253,6 +277,7 @@ static void read_times(const struct graft_object *context, uint64_t deadline) {
       r = write_span(span);
     }
     if (r == GRAFT_NOT_READY && !deadline) {
+      note_busy(&busy, row);
       at = &span->next;
     } else {
       if (!current || r) unknown++;

@@ -2,12 +2,10 @@ package graft.cli.deployment;
 
 import graft.cli.terminal.ExitCode;
 import graft.cli.terminal.Output;
-import graft.common.values.TimeSpan;
+import graft.cli.terminal.Repetition;
 import graft.deployment.Deployments;
 import graft.deployment.ListedDeployment;
 import graft.deployment.descriptor.InvalidDescriptorException;
-import java.time.Instant;
-import java.time.temporal.ChronoUnit;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.concurrent.Callable;
@@ -43,8 +41,6 @@ import picocli.CommandLine.Parameters;
       "  graft status --output json lab"
     })
 public final class StatusCommand implements Callable<Integer> {
-  private static final int MILLIS = 1000;
-
   @Mixin Output output;
 
   @Parameters(
@@ -58,32 +54,11 @@ public final class StatusCommand implements Callable<Integer> {
       description = "Show the status again and again.")
   boolean watch;
 
-  @Option(
-      names = {"-i", "--interval"},
-      paramLabel = "TIME",
-      defaultValue = "2s",
-      description = "The time between two looks of --watch (default: ${DEFAULT-VALUE}).")
-  TimeSpan interval;
-
-  @Option(
-      names = {"-n", "--count"},
-      paramLabel = "N",
-      description = "End --watch after this many looks (default: never).")
-  int count;
+  @Mixin Repetition repetition;
 
   @Override
   public Integer call() throws Exception {
-    if (!watch) {
-      return once();
-    }
-    int code = ExitCode.OK;
-    for (int shown = 0; count <= 0 || shown < count; shown++) {
-      if (shown > 0) {
-        Thread.sleep(interval.seconds() * MILLIS);
-      }
-      code = again();
-    }
-    return code;
+    return watch ? repetition.run(this::again) : once();
   }
 
   private int once() throws InvalidDescriptorException {
@@ -96,8 +71,7 @@ public final class StatusCommand implements Callable<Integer> {
     return report.same() ? ExitCode.OK : ExitCode.DIFFERS;
   }
 
-  private int again() throws InvalidDescriptorException {
-    String now = Instant.now().truncatedTo(ChronoUnit.SECONDS).toString();
+  private int again(String now) throws InvalidDescriptorException {
     Map<String, Object> line = new LinkedHashMap<>();
     line.put("at", now);
     String text;

@@ -11,6 +11,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import picocli.CommandLine.ArgGroup;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
@@ -36,19 +37,7 @@ public final class RemoteProgram {
     String device;
   }
 
-  @Option(
-      names = "--name",
-      paramLabel = "NAME",
-      description =
-          "The name that belongs to the token in the server's list (default: ${DEFAULT-VALUE}).",
-      defaultValue = "${sys:user.name}")
-  String name;
-
-  @Option(
-      names = "--token-file",
-      paramLabel = "FILE",
-      description = "The file with the token for --server, mode 0600.")
-  Path tokenFile;
+  @Mixin ClientToken token;
 
   @Option(
       names = "--memory",
@@ -76,9 +65,7 @@ public final class RemoteProgram {
    */
   public int run(Map<String, String> settings) throws IOException, InterruptedException {
     if (where.server != null) {
-      // Without a token, a server without --insecure refuses the program with a message.
-      Path token = tokenFile == null ? null : tokenFile.toAbsolutePath();
-      return run(where.server, name, token, settings);
+      return run(where.server, token.name(), token.file(), settings);
     }
     try (PrivateServer server = PrivateServer.start(where.device, memory)) {
       ServerAddress address = new ServerAddress(server.endpoint().toString());
@@ -86,12 +73,13 @@ public final class RemoteProgram {
     }
   }
 
-  private int run(ServerAddress server, String client, Path token, Map<String, String> settings)
+  private int run(ServerAddress server, String client, Path tokenFile, Map<String, String> settings)
       throws InterruptedException {
     List<String> command = new ArrayList<>(words);
     ProcessBuilder builder = new ProcessBuilder(command).inheritIO();
     builder.environment().putAll(settings);
-    ProgramEnvironment.remote("server", ClientFolder.existing(), server.toString(), client, token)
+    ProgramEnvironment.remote(
+            "server", ClientFolder.existing(), server.toString(), client, tokenFile)
         .applyTo(builder.environment());
     try {
       // Ctrl-C reaches the program too. The program decides how to react, and graft waits for its

@@ -1,5 +1,6 @@
 package graft.cli.measuring;
 
+import graft.cli.host.ClientToken;
 import graft.cli.terminal.ExitCode;
 import graft.cli.terminal.Output;
 import graft.common.json.Json;
@@ -69,18 +70,7 @@ public final class FidelityCommand implements Callable<Integer> {
       description = "shm, unix, tcp or rdma, with --device (default: ${DEFAULT-VALUE}).")
   String channel;
 
-  @Option(
-      names = "--name",
-      paramLabel = "NAME",
-      description = "The name that the server knows the token by (default: ${DEFAULT-VALUE}).",
-      defaultValue = "${sys:user.name}")
-  String name;
-
-  @Option(
-      names = "--token-file",
-      paramLabel = "FILE",
-      description = "The file with the token for --server, mode 0600.")
-  Path tokenFile;
+  @Mixin ClientToken token;
 
   @Option(
       names = "--limit",
@@ -104,8 +94,9 @@ public final class FidelityCommand implements Callable<Integer> {
     List<Path> programs = Fidelity.programs(folder);
     Path client = ClientFolder.existing();
     if (where.server != null) {
-      Path token = tokenFile == null ? null : tokenFile.toAbsolutePath();
-      return run(programs, ProgramEnvironment.remote("server", client, where.server, name, token));
+      return run(
+          programs,
+          ProgramEnvironment.remote("server", client, where.server, token.name(), token.file()));
     }
     PrivateServer.checkChannel(channel);
     try (PrivateServer server = PrivateServer.start(where.device, null, true)) {

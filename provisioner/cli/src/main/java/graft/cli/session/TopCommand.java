@@ -2,16 +2,14 @@ package graft.cli.session;
 
 import graft.cli.terminal.ExitCode;
 import graft.cli.terminal.Output;
-import graft.common.values.TimeSpan;
-import java.time.Instant;
-import java.time.temporal.ChronoUnit;
+import graft.cli.terminal.Repetition;
+import graft.deployment.descriptor.InvalidDescriptorException;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
-import picocli.CommandLine.Option;
 
 /** {@code graft top}: shows who uses the GPUs, again and again. */
 @Command(
@@ -33,42 +31,24 @@ import picocli.CommandLine.Option;
       "  graft top --count 1 --output json"
     })
 public final class TopCommand implements Callable<Integer> {
-  private static final int MILLIS = 1000;
-
   @Mixin Output output;
   @Mixin Servers servers;
-
-  @Option(
-      names = {"-i", "--interval"},
-      paramLabel = "TIME",
-      defaultValue = "2s",
-      description = "The time between two tables (default: ${DEFAULT-VALUE}).")
-  TimeSpan interval;
-
-  @Option(
-      names = {"-n", "--count"},
-      paramLabel = "N",
-      description = "End after this many tables (default: never).")
-  int count;
+  @Mixin Repetition repetition;
 
   @Override
   public Integer call() throws Exception {
     SessionTable table = new SessionTable();
-    boolean answered = true;
-    for (int shown = 0; count <= 0 || shown < count; shown++) {
-      if (shown > 0) {
-        Thread.sleep(interval.seconds() * MILLIS);
-      }
-      List<Servers.Answer> answers = servers.ask();
-      String now = Instant.now().truncatedTo(ChronoUnit.SECONDS).toString();
-      output.clearScreen();
-      output.say(now + "\n" + (answers.isEmpty() ? Servers.NONE : table.text(answers)));
-      Map<String, Object> line = new LinkedHashMap<>();
-      line.put("at", now);
-      line.put("servers", answers.stream().map(Servers.Answer::toTree).toList());
-      output.resultLine(line);
-      answered = Servers.allAnswered(answers, output);
-    }
-    return answered ? ExitCode.OK : ExitCode.FAILED;
+    return repetition.run(now -> show(table, now));
+  }
+
+  private int show(SessionTable table, String now) throws InvalidDescriptorException {
+    List<Servers.Answer> answers = servers.ask();
+    output.clearScreen();
+    output.say(now + "\n" + (answers.isEmpty() ? Servers.NONE : table.text(answers)));
+    Map<String, Object> line = new LinkedHashMap<>();
+    line.put("at", now);
+    line.put("servers", answers.stream().map(Servers.Answer::toTree).toList());
+    output.resultLine(line);
+    return Servers.allAnswered(answers, output) ? ExitCode.OK : ExitCode.FAILED;
   }
 }

@@ -4,39 +4,19 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.catchThrowable;
 
-import graft.deployment.apply.Applier;
 import graft.deployment.apply.ApplyFailedException;
 import graft.deployment.apply.ApplyListener;
-import graft.deployment.apply.LiveContext;
 import graft.deployment.apply.Undoer;
 import graft.deployment.journal.Journal;
-import graft.deployment.journal.JournalState;
-import graft.deployment.observe.Connections;
-import graft.deployment.step.Step;
-import graft.deployment.step.StepCodec;
-import graft.deployment.step.StepKind;
-import java.nio.file.Path;
-import java.time.Clock;
-import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
-import java.util.UUID;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Killed at any moment, a deployment can be finished, and it can be undone. */
-class CrashMatrixTest {
-  private static final StepCodec CODEC =
-      new StepCodec(List.of(new StepKind("fake", FakeStep.class)), Map.of());
-  private static final List<String> NAMES = List.of("one", "two", "three", "four");
-
-  @TempDir Path folder;
-  private final String world = UUID.randomUUID().toString();
-
+class CrashMatrixTest extends FakeChains {
   static Stream<String> momentsOfDoing() {
     return NAMES.stream().flatMap(n -> FakeStep.MOMENTS.stream().map(m -> "do " + n + " " + m));
   }
@@ -50,7 +30,7 @@ class CrashMatrixTest {
   void applyGoesOn(String moment) throws Exception {
     killedApply(moment);
     apply(steps("1"));
-    assertThat(FakeStep.world(world)).containsExactlyElementsOf(allMarks("1"));
+    assertThat(FakeStep.world(world)).containsExactlyElementsOf(marks("1"));
     assertThat(read().isPartial()).isFalse();
     assertThat(plan(steps("1")).isEmpty()).as("applying again changes nothing").isTrue();
   }
@@ -79,7 +59,7 @@ class CrashMatrixTest {
     apply(steps("1"));
     killedUndo(moment);
     apply(steps("1"));
-    assertThat(FakeStep.world(world)).containsExactlyElementsOf(allMarks("1"));
+    assertThat(FakeStep.world(world)).containsExactlyElementsOf(marks("1"));
     assertThat(read().isPartial()).isFalse();
   }
 
@@ -91,7 +71,7 @@ class CrashMatrixTest {
     assertThat(catchThrowable(() -> apply(steps("2")))).as("killed").isNotNull();
     FakeStep.liveOn(world);
     apply(steps("2"));
-    assertThat(FakeStep.world(world)).containsExactlyElementsOf(allMarks("2"));
+    assertThat(FakeStep.world(world)).containsExactlyElementsOf(marks("2"));
   }
 
   @Test
@@ -150,59 +130,10 @@ class CrashMatrixTest {
     FakeStep.liveOn(world);
   }
 
-  private void apply(List<Step> wanted) throws Exception {
-    Plan plan = plan(wanted);
-    try (Journal journal = open()) {
-      new Applier(journal, context(journal), ApplyListener.NONE).apply(plan, "lab.yaml", false);
-    }
-  }
-
   private List<String> undo() throws Exception {
     try (Journal journal = open()) {
       return new Undoer(journal, context(journal), ApplyListener.NONE)
           .undo(journal.state().newestFirst());
     }
-  }
-
-  private Plan plan(List<Step> wanted) {
-    ChainPlan chain = new ChainPlan(wanted.get(0).chain(), wanted, read(), null);
-    List<Action> actions = new ArrayList<>(chain.undo());
-    actions.addAll(chain.todo());
-    return new Plan("lab", "test:///default", actions, List.of(), List.of());
-  }
-
-  private LiveContext context(Journal journal) {
-    return new LiveContext(new Connections(), journal, ApplyListener.NONE);
-  }
-
-  private Journal open() {
-    return Journal.open(file(), CODEC, Clock.systemUTC());
-  }
-
-  private JournalState read() {
-    return Journal.read(file(), CODEC);
-  }
-
-  private Path file() {
-    return folder.resolve("journal.jsonl");
-  }
-
-  private List<Step> steps(String version) {
-    return NAMES.stream().map(name -> step(name, version)).toList();
-  }
-
-  private Step step(String name, String version) {
-    return step("g", name, version);
-  }
-
-  private Step step(String guest, String name, String version) {
-    return new FakeStep(world, guest, name, version);
-  }
-
-  private static List<String> allMarks(String version) {
-    return NAMES.stream()
-        .flatMap(n -> Stream.of("g/" + n + "@" + version + "#1", "g/" + n + "@" + version + "#2"))
-        .sorted()
-        .toList();
   }
 }

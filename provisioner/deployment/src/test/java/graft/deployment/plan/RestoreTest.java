@@ -5,38 +5,23 @@ import static org.assertj.core.api.Assertions.catchThrowable;
 
 import graft.deployment.apply.Applier;
 import graft.deployment.apply.ApplyListener;
-import graft.deployment.apply.LiveContext;
 import graft.deployment.apply.Steps;
 import graft.deployment.apply.Undoer;
 import graft.deployment.journal.Entry;
 import graft.deployment.journal.Journal;
-import graft.deployment.journal.JournalState;
-import graft.deployment.observe.Connections;
 import graft.deployment.step.Step;
-import graft.deployment.step.StepCodec;
-import graft.deployment.step.StepKind;
 import graft.deployment.step.guest.GrantAccess;
 import java.nio.file.Path;
 import java.time.Clock;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
-import java.util.UUID;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /** An undo restores what was there before the last apply, killed at whatever moment. */
-class RestoreTest {
-  private static final StepCodec CODEC =
-      new StepCodec(List.of(new StepKind("fake", FakeStep.class)), Map.of());
-  private static final List<String> NAMES = List.of("one", "two", "three", "four");
-
-  @TempDir Path folder;
-  private final String world = UUID.randomUUID().toString();
-
+class RestoreTest extends FakeChains {
   static Stream<String> moments() {
     return NAMES.stream()
         .flatMap(
@@ -171,13 +156,6 @@ class RestoreTest {
     assertThat(Journal.read(file(), Steps.CODEC).replaced()).as("read again").isEmpty();
   }
 
-  private void apply(List<Step> wanted) throws Exception {
-    Plan plan = plan(wanted);
-    try (Journal journal = open()) {
-      new Applier(journal, context(journal), ApplyListener.NONE).apply(plan, "lab.yaml", false);
-    }
-  }
-
   /** As UndoRun does it. */
   private List<String> undo() throws Exception {
     try (Journal journal = open()) {
@@ -189,43 +167,5 @@ class RestoreTest {
               .restore(journal.state().replaced())
           : errors;
     }
-  }
-
-  private Plan plan(List<Step> wanted) {
-    ChainPlan chain = new ChainPlan(wanted.get(0).chain(), wanted, read(), null);
-    List<Action> actions = new ArrayList<>(chain.undo());
-    actions.addAll(chain.todo());
-    return new Plan("lab", "test:///default", actions, List.of(), List.of());
-  }
-
-  private LiveContext context(Journal journal) {
-    return new LiveContext(new Connections(), journal, ApplyListener.NONE);
-  }
-
-  private Journal open() {
-    return Journal.open(file(), CODEC, Clock.systemUTC());
-  }
-
-  private JournalState read() {
-    return Journal.read(file(), CODEC);
-  }
-
-  private Path file() {
-    return folder.resolve("journal.jsonl");
-  }
-
-  private List<Step> steps(String version) {
-    return NAMES.stream().map(name -> step(name, version)).toList();
-  }
-
-  private Step step(String name, String version) {
-    return new FakeStep(world, "g", name, version);
-  }
-
-  private static List<String> marks(String version) {
-    return NAMES.stream()
-        .flatMap(n -> Stream.of("g/" + n + "@" + version + "#1", "g/" + n + "@" + version + "#2"))
-        .sorted()
-        .toList();
   }
 }
