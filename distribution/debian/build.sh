@@ -1,6 +1,6 @@
 #!/bin/bash
 # Makes the Debian packages of the distribution: target/graft_VERSION_amd64.deb, which is the folder target/graft with units, and
-# target/graft-client_VERSION_amd64.deb, the client for guests and nodes that nobody deploys. assemble.sh calls this script where dpkg-deb is there.
+# target/graft-client_VERSION_amd64.deb, the client for machines of no descriptor. assemble.sh calls this script where dpkg-deb is there.
 #
 # A snapshot's version has the time and the name of its commit, so that a later one is an upgrade. Two builds of one commit give the same bytes.
 set -euo pipefail
