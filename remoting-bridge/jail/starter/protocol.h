@@ -18,6 +18,7 @@
 #include <stdint.h>
 
 #define MOST_GUEST ((uint64_t)INT64_MAX)
+#define MOST_ADDRESSES 7 // graft.remoting.server.system.AddressRange
 
 enum { MAGIC = 0x31545347 /* "GST1" */, NAME_BYTES = 64, TEXT_BYTES = 4096 };
 
@@ -33,7 +34,7 @@ struct request {
   uint32_t adapter;      // START: 1 for a worker that uses an InfiniBand or RoCE adapter
   uint32_t threads;      // BOUND: 0 leaves the limit as it is
   uint32_t weight;       // BOUND: share of the CPUs, 1 to 100; 0 leaves it as it is
-  uint32_t zero;
+  uint32_t addresses;    // START: the range of addresses for device memory, 1 to MOST_ADDRESSES; 0 for any
   uint64_t memory;       // BOUND: bytes; 0 leaves the limit as it is
   uint64_t guest;        // SHARE: a number that the server gives the guest, from 1 to MOST_GUEST
   uint64_t reserved[2];  // 0

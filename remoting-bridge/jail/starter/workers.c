@@ -125,7 +125,7 @@ static int move_up(int fd) {
 
 // Becomes the worker's graft-jail. What this allocates ends with the process's present memory.
 static void become_jail(const struct workers *workers, const struct kind *kind, const struct worker *worker,
-                        const int *fds) {
+                        uint32_t addresses, const int *fds) {
   sigset_t none;
   sigemptyset(&none);
   sigprocmask(SIG_SETMASK, &none, 0);
@@ -133,6 +133,7 @@ static void become_jail(const struct workers *workers, const struct kind *kind, 
   struct words command = command_of(workers, kind, worker), environment = {0};
   add_all(&environment, &workers->config->environment);
   add_all(&environment, &kind->environment);
+  if (addresses) add_word(&environment, formatted("GRAFT_ADDRESSES=%llu", addresses));
   char *const no_environment[] = {0};
   int control = move_up(fds[0]), log = move_up(fds[1]), null = open("/dev/null", O_RDWR);
   if (null < 0 || dup2(null, 0) < 0 || dup2(null, 1) < 0 || dup2(log, 2) < 0 || dup2(control, CONTROL) < 0 ||
@@ -205,7 +206,7 @@ uint32_t start_worker(struct workers *workers, const struct request *request, co
   }
   if (!take_place(workers, worker, reason, size)) return 0;
   pid_t child = fork();
-  if (child == 0) become_jail(workers, kind, worker, fds);
+  if (child == 0) become_jail(workers, kind, worker, request->addresses, fds);
   if (child < 0) {
     snprintf(reason, size, "fork: %s", strerror(errno));
     release(workers, worker);

@@ -240,6 +240,14 @@ static void aWorkerGetsWhatTheConfigurationSaysAlone(void) {
   send(ends.fds[0], &status, 1, 0);
   CHECK(next(fd) == ENDED && reply.worker == worker && WEXITSTATUS(reply.status) == 7);
   close_ends(&ends);
+  CHECK(!strstr(text, "GRAFT_ADDRESSES"));
+  request.addresses = MOST_ADDRESSES;
+  CHECK(start(fd, &request, &ends) == STARTED && recv(ends.fds[0], text, sizeof text - 1, 0) > 0);
+  CHECK(strstr(text, " {GRAFT_ADDRESSES=7} "));
+  send(ends.fds[0], &status, 1, 0);
+  CHECK(next(fd) == ENDED);
+  close_ends(&ends);
+  request.addresses = 0;
   CHECK(start(fd, &request, &ends) == STARTED && reply.worker != worker);
   struct request end = request_of(END);
   end.worker = reply.worker;

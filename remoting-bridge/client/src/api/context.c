@@ -44,11 +44,10 @@ bool graft_in_child(void) { return in_child; }
 GRAFT_EXPORT int cuInit(unsigned int flags) {
   if (flags) return GRAFT_INVALID_VALUE;
   if (in_child) return GRAFT_NOT_INITIALIZED;
-  struct graft_session *session = graft_session_current();
-  int r = graft_session_open(session);
+  int r = graft_sessions_open();
   if (r) return r;
   __atomic_store_n(&initialized, true, __ATOMIC_RELEASE);
-  return graft_parts(session)->devices.count ? GRAFT_OK : GRAFT_NO_DEVICE;
+  return graft_device_count() ? GRAFT_OK : GRAFT_NO_DEVICE;
 }
 
 int graft_ready(void) { return __atomic_load_n(&initialized, __ATOMIC_ACQUIRE) && !in_child ? GRAFT_OK : GRAFT_NOT_INITIALIZED; }
@@ -63,6 +62,8 @@ struct graft_session *graft_session_current(void) {
   return thread.depth ? thread.stack[thread.depth - 1]->session : &graft_default_session;
 }
 
+bool graft_session_is_chosen(void) { return thread.session; }
+
 struct graft_session *graft_session_use(struct graft_session *session) {
   struct graft_session *before = thread.session;
   thread.session = session;
@@ -70,7 +71,7 @@ struct graft_session *graft_session_use(struct graft_session *session) {
 }
 
 static struct graft_primary_context *primary_of(int device) {
-  return &graft_parts(graft_session_current())->primary_contexts[device];
+  return &graft_parts(graft_session_of_device(device))->primary_contexts[device];
 }
 
 static int *fault_in(const struct graft_object *context) {
@@ -169,6 +170,8 @@ int graft_stream_id(const void *handle, uint64_t *id, struct graft_session **ses
 }
 
 static void ended(struct graft_object *context) {
+  __atomic_compare_exchange_n(&graft_parts(context->session)->last_context, &(struct graft_object *){context}, NULL, false,
+                              __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
   graft_storage_drop(context);
   context->u.context.destroyed = true;
 }
@@ -178,13 +181,13 @@ static void ended(struct graft_object *context) {
 static int check_device(int device) {
   int r = graft_ready();
   if (r) return r;
-  return device >= 0 && device < graft_parts(graft_session_current())->devices.count ? GRAFT_OK : GRAFT_INVALID_DEVICE;
+  return graft_session_of_device(device) ? GRAFT_OK : GRAFT_INVALID_DEVICE;
 }
 
 /* The handle of a device's primary context. Called with its lock held. */
 static int handle(struct graft_primary_context *primary, int device) {
   if (primary->context) return GRAFT_OK;
-  struct graft_object *context = graft_object_shell(graft_session_current(), GRAFT_CONTEXT);
+  struct graft_object *context = graft_object_shell(graft_session_of_device(device), GRAFT_CONTEXT);
   if (!context) return GRAFT_OUT_OF_MEMORY;
   context->u.context.device = device;
   context->u.context.primary = true;
@@ -339,6 +342,7 @@ static int create(void *pctx, unsigned int flags, int device) {
   object->u.context.flags = flags;
   object->u.context.serial = __atomic_add_fetch(&last_serial, 1, __ATOMIC_RELAXED);
   thread.stack[thread.depth++] = object;
+  __atomic_store_n(&graft_parts(object->session)->last_context, object, __ATOMIC_RELEASE);
   *(void **)pctx = object;
   return 0;
 }

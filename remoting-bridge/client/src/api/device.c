@@ -14,6 +14,8 @@
 
 #define SNAPSHOT 4096
 
+enum { ON_DEVICE = 1 }; /* CU_MEM_LOCATION_TYPE_DEVICE */
+
 /* Device attributes (CUdevice_attribute) that the client reports otherwise than the server's driver. */
 static const struct {
   int attribute, value;
@@ -48,7 +50,23 @@ const struct graft_device *graft_server_device(struct graft_session *session, in
 }
 int graft_device_ordinal(const struct graft_session *session, int index) {
   const struct graft_devices *devices = &graft_parts((struct graft_session *)session)->devices;
-  return index >= 0 && index < devices->count ? devices->ordinal[index] : index < 0 ? index : INT_MAX;
+  if (index < 0) return index;
+  return index < devices->count && devices->ordinal[index] >= 0 ? devices->ordinal[index] : INT_MAX;
+}
+struct graft_session *graft_session_of_device(int index) {
+  struct graft_session *session = graft_session_current();
+  if (index < 0 || index >= graft_parts(session)->devices.count) return NULL;
+  if (!graft_several_servers || graft_session_is_chosen()) return session;
+  for (session = graft_session_next(NULL); session; session = graft_session_next(session)) {
+    if (graft_parts(session)->devices.ordinal[index] >= 0) break;
+  }
+  return session;
+}
+int graft_call_device(struct graft_call *call, int index) {
+  struct graft_session *session = graft_several_servers ? graft_session_of_device(index) : NULL;
+  if (session && call->session && call->session != session) return GRAFT_INVALID_DEVICE;
+  if (session) call->session = session;
+  return GRAFT_OK;
 }
 int graft_device_seen(struct graft_session *session, int ordinal) {
   const struct graft_devices *devices = &graft_parts(session)->devices;
@@ -58,15 +76,31 @@ int graft_device_seen(struct graft_session *session, int ordinal) {
   return -1;
 }
 int graft_device_count(void) { return current()->count; }
-int graft_driver_version(void) { return current()->driver_version; }
+int graft_driver_version(void) {
+  int version = current()->driver_version;
+  for (struct graft_session *s = graft_several_servers ? graft_session_next(NULL) : NULL; s; s = graft_session_next(s)) {
+    int its = graft_parts(s)->devices.driver_version;
+    if (its < version) version = its;
+  }
+  return version;
+}
 const char *graft_driver_text(void) { return current()->driver_text; }
 
 void graft_location_to_server(const struct graft_session *session, void *location) {
-  enum { ON_DEVICE = 1 }; /* CU_MEM_LOCATION_TYPE_DEVICE */
   int32_t type_and_id[2];
   memcpy(type_and_id, location, sizeof type_and_id);
   if (type_and_id[0] == ON_DEVICE) type_and_id[1] = graft_device_ordinal(session, type_and_id[1]);
   memcpy(location, type_and_id, sizeof type_and_id);
+}
+
+int graft_call_located(struct graft_call *call, const void *data, size_t count, size_t bytes, size_t offset) {
+  int r = GRAFT_OK;
+  for (size_t i = 0; graft_several_servers && data && i < count && !r; i++) {
+    int32_t type_and_id[2];
+    memcpy(type_and_id, (const uint8_t *)data + i * bytes + offset, sizeof type_and_id);
+    if (type_and_id[0] == ON_DEVICE) r = graft_call_device(call, type_and_id[1]);
+  }
+  return r;
 }
 
 void graft_put_located(struct graft_call *call, const void *data, size_t count, size_t bytes, size_t offset) {
@@ -114,35 +148,74 @@ static int load(struct graft_devices *devices, int index) {
   return 0;
 }
 
+static struct graft_identity identity_of(const struct graft_device *d) {
+  struct graft_identity identity = {
+      .domain = d->attributes[50], .bus = d->attributes[33], .slot = d->attributes[34], .instance = strstr(d->name, " MIG ")};
+  memcpy(identity.uuid, d->uuid, sizeof d->uuid);
+  return identity;
+}
+
+/* Programs tell devices apart by their places on the PCI bus and by their UUIDs. Devices of two machines may have one place, and two servers may serve one device: those of later servers get domains, and if need be UUIDs, of their own. */
+static void tell_apart(struct graft_device *device, int server, const struct graft_identity *earlier, int count) {
+  enum { DOMAINS = 0x1000 }; /* of each server */
+  device->attributes[50] += server * DOMAINS;
+  for (int i = 0; i < count; i++) {
+    if (!memcmp(earlier[i].uuid, device->uuid, sizeof device->uuid)) {
+      device->uuid[0] = (uint8_t)(device->uuid[0] ^ (0x80 | server));
+      break;
+    }
+  }
+}
+
+void graft_devices_join(void) {
+  struct graft_identity identities[GRAFT_MAX_DEVICES];
+  struct {
+    struct graft_session *session;
+    int ordinal;
+  } each[GRAFT_MAX_DEVICES];
+  int count = 0, seen[GRAFT_MAX_DEVICES], server = 0;
+  for (struct graft_session *s = graft_session_next(NULL); s; s = graft_session_next(s), server++) {
+    struct graft_devices *devices = &graft_parts(s)->devices;
+    int before = count;
+    for (int i = 0; graft_session_is_open(s) && i < devices->server_count && count < GRAFT_MAX_DEVICES; i++, count++) {
+      tell_apart(&devices->each[i], server, identities, before);
+      identities[count] = identity_of(&devices->each[i]);
+      each[count].session = s;
+      each[count].ordinal = i;
+    }
+  }
+  count = graft_visible(identities, count, getenv("CUDA_VISIBLE_DEVICES"), getenv("CUDA_DEVICE_ORDER"), seen);
+  for (struct graft_session *s = graft_session_next(NULL); s; s = graft_session_next(s)) {
+    struct graft_devices *devices = &graft_parts(s)->devices;
+    devices->count = count;
+    for (int i = 0; i < count; i++) devices->ordinal[i] = each[seen[i]].session == s ? each[seen[i]].ordinal : -1;
+  }
+}
+
 int graft_devices_load(struct graft_session *session) {
   struct graft_devices *devices = &graft_parts(session)->devices;
   int r = load(devices, 0);
   for (int i = 1; !r && i < devices->server_count; i++) r = load(devices, i);
   if (r) return r;
   struct graft_identity identities[GRAFT_MAX_DEVICES];
-  for (int i = 0; i < devices->server_count; i++) {
-    const struct graft_device *d = &devices->each[i];
-    identities[i] = (struct graft_identity){
-        .domain = d->attributes[50], .bus = d->attributes[33], .slot = d->attributes[34], .instance = strstr(d->name, " MIG ")};
-    memcpy(identities[i].uuid, d->uuid, sizeof d->uuid);
-  }
+  for (int i = 0; i < devices->server_count; i++) identities[i] = identity_of(&devices->each[i]);
   devices->count = graft_visible(identities, devices->server_count, getenv("CUDA_VISIBLE_DEVICES"), getenv("CUDA_DEVICE_ORDER"),
                                  devices->ordinal);
   return 0;
 }
 
-/* The device of an ordinal in the calling thread's session. */
 static int need(int ordinal, const struct graft_device **device) {
   int r = graft_ready();
   if (r) return r;
-  if (ordinal < 0 || ordinal >= current()->count) return GRAFT_INVALID_DEVICE;
-  *device = graft_device(graft_session_current(), ordinal);
+  struct graft_session *session = graft_session_of_device(ordinal);
+  if (!session) return GRAFT_INVALID_DEVICE;
+  *device = graft_device(session, ordinal);
   return GRAFT_OK;
 }
 
 GRAFT_EXPORT int cuDriverGetVersion(void *version) {
   if (!version) return GRAFT_INVALID_VALUE;
-  graft_session_open(graft_session_current()); /* without a server, the version of this client: cuInit says what is wrong */
+  graft_sessions_open(); /* without a server, the version of this client: cuInit says what is wrong */
   *(int *)version = graft_driver_version();
   return 0;
 }
@@ -242,9 +315,8 @@ GRAFT_EXPORT int cuDeviceGetByPCIBusId(void *device, const char *text) {
     domain = 0;
     if (sscanf(text, "%x:%x.%x", &bus, &slot, &function) < 2) return GRAFT_INVALID_VALUE;
   }
-  const struct graft_devices *devices = current();
-  for (int i = 0; i < devices->count; i++) {
-    const int *a = devices->each[devices->ordinal[i]].attributes;
+  for (int i = 0; i < graft_device_count(); i++) {
+    const int *a = graft_device(graft_session_of_device(i), i)->attributes;
     if (a[50] == (int)domain && a[33] == (int)bus && a[34] == (int)slot) {
       *(int *)device = i;
       return 0;

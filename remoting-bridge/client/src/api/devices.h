@@ -1,4 +1,4 @@
-/* A server's GPUs, as the server described them when the session began. */
+/* A server's GPUs, as the server described them when the session began, and the numbers by which the program knows them. */
 #ifndef GRAFT_DEVICES_H
 #define GRAFT_DEVICES_H
 
@@ -18,8 +18,8 @@ struct graft_device {
 };
 /* Constant once the session is open. */
 struct graft_devices {
-  int count;                      /* that the program sees */
-  int ordinal[GRAFT_MAX_DEVICES]; /* of these at the server */
+  int count;                      /* that the program sees, those of all servers */
+  int ordinal[GRAFT_MAX_DEVICES]; /* of these at the server, -1 for a device of another server */
   int server_count;
   int driver_version;
   char driver_text[16];                        /* the owner's driver as tools print it, "" if it has none */
@@ -28,7 +28,11 @@ struct graft_devices {
 
 struct graft_session;
 
-/* One of the devices that the program sees, by its ordinal, which is in range. */
+/* The session that has a device of the program, by its ordinal; NULL if there is no such device. */
+struct graft_session *graft_session_of_device(int index);
+/* Numbers the devices of all open sessions one after the other, in the order of the servers. */
+void graft_devices_join(void);
+/* One of the devices that the program sees, by its ordinal, which is in range and of that session. */
 const struct graft_device *graft_device(struct graft_session *session, int index);
 /* One of the server's devices, whether the program sees it or not; NULL if there is none. */
 const struct graft_device *graft_server_device(struct graft_session *session, int index);

@@ -6,6 +6,7 @@
 #include "api/contexts.h"
 #include "api/rpc.h"
 #include "graft_rpc.h"
+#include "module/counterparts.h"
 #include "session/parts.h"
 #include "session/session.h"
 
@@ -136,6 +137,7 @@ void graft_object_free(int kind, void *handle) {
   if (!(object->id & SERVER_IDS) && object->id && kind != GRAFT_FUNCTION && kind != GRAFT_NODE) recycle(ids, object->id);
   pthread_mutex_unlock(&ids->lock);
   if (kind == GRAFT_FUNCTION) {
+    graft_counterparts_forget(object->u.function.counterparts);
     free(object->u.function.layout);
     free(object->u.function.name);
   } else if (kind == GRAFT_NODE) {
@@ -181,9 +183,16 @@ int graft_id(const struct graft_session *session, int kind, const void *handle, 
   return r || !owner || owner == session ? r : invalid(kind);
 }
 
+/* Libraries and their kernels belong to no context: a call uses those of its session, or else of the current one. */
+static const void *here(const struct graft_session *session, int kind, const void *handle) {
+  if (!graft_several_servers || (kind != GRAFT_FUNCTION && kind != GRAFT_LIBRARY)) return handle;
+  struct graft_object *object = graft_object(kind, handle);
+  return object ? graft_counterpart(object, session ? session : graft_session_current()) : handle;
+}
+
 int graft_call_handle(struct graft_call *call, int kind, const void *handle, uint64_t *id) {
   struct graft_session *owner;
-  int r = find(kind, handle, id, &owner);
+  int r = find(kind, here(call->session, kind, handle), id, &owner);
   if (r || !owner || owner == call->session) return r;
   if (call->session) return invalid(kind);
   call->session = owner;

@@ -54,7 +54,8 @@ struct graft_object {
       struct graft_layout *layout;
       bool is_kernel;
       pthread_mutex_t lock;
-      struct graft_facts *facts; /* of each device that was asked about */
+      struct graft_facts *facts;              /* of each device that was asked about */
+      struct graft_counterpart *counterparts; /* the same kernel at other servers (module/counterparts.c) */
     } function;
     struct {
       unsigned flags;
@@ -69,6 +70,8 @@ struct graft_object {
       struct graft_object *functions;
       struct graft_object *module;
       pthread_mutex_t lock;
+      struct graft_kept_image *image;         /* of a library of a program that uses several servers */
+      struct graft_counterpart *counterparts; /* the same library at other servers */
     } library;
     struct {
       struct graft_object *nodes; /* that the program knows, by next */

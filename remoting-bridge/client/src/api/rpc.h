@@ -32,6 +32,8 @@ enum {
   GRAFT_CONTEXT_IS_DESTROYED = 709,
   GRAFT_HOST_MEMORY_ALREADY_REGISTERED = 712,
   GRAFT_HOST_MEMORY_NOT_REGISTERED = 713,
+  GRAFT_PEER_ACCESS_UNSUPPORTED = 217,
+  GRAFT_PEER_ACCESS_NOT_ENABLED = 705,
   GRAFT_NOT_SUPPORTED = 801,
   GRAFT_STREAM_CAPTURE_UNSUPPORTED = 900,
 };
@@ -96,6 +98,10 @@ static inline void graft_put_block(struct graft_call *call, const void *data, si
 /* The id of a handle that is a parameter of a call. The call goes to the session of the first handle; the others must belong to the
  * same session. NULL is 0 and belongs to no session; for streams, it is the calling thread's default stream. */
 int graft_call_handle(struct graft_call *call, int kind, const void *handle, uint64_t *id);
+/* For a device that is a parameter of a call, by the program's ordinal: the call goes to the session that has it. INVALID_DEVICE if another parameter belongs to another session. */
+int graft_call_device(struct graft_call *call, int ordinal);
+/* The same for structures that name a device: each has a location (CUmemLocation) at this offset. */
+int graft_call_located(struct graft_call *call, const void *data, size_t count, size_t bytes, size_t offset);
 /* Puts the ids of handles; one that is not valid becomes an id that the server refuses. */
 void graft_put_handles(struct graft_call *call, int kind, void *const *handles, size_t count);
 

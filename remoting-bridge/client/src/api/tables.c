@@ -16,6 +16,7 @@
 #include "graft_rpc.h"
 #include "module/compute_cache.h"
 #include "module/functions.h"
+#include "session/parts.h"
 #include "session/session.h"
 
 #define SLOTS(bytes) ((bytes) / sizeof(void *))
@@ -187,22 +188,45 @@ static int topology_give_back(uint8_t *cluster, uint8_t *place) {
 
 /* ---- Graft's own table, for libnvidia-ml.so.1 ---- */
 
+/* The session of a device as NVML counts them: all devices of the first server, then those of the next. The device becomes the server's ordinal. NULL if there is none. */
+static struct graft_session *nvml_session(int *device) {
+  struct graft_session *session = graft_several_servers ? graft_session_next(NULL) : graft_session_current();
+  for (int count; graft_several_servers && session && *device >= (count = graft_parts(session)->devices.server_count);
+       *device -= count) {
+    session = graft_session_next(session);
+  }
+  return session && graft_server_device(session, *device) ? session : NULL;
+}
+
 static int nvml_memory(int device, uint64_t *free_bytes, uint64_t *total) {
   int r = graft_ready();
   if (r) return r;
-  if (!graft_server_device(graft_session_current(), device)) return GRAFT_INVALID_DEVICE;
-  return rpc_graftMemoryInfo((unsigned)device, free_bytes, total);
+  struct graft_session *session = nvml_session(&device);
+  if (!session) return GRAFT_INVALID_DEVICE;
+  struct graft_session *before = graft_session_use(session);
+  r = rpc_graftMemoryInfo((unsigned)device, free_bytes, total);
+  graft_session_use(before);
+  return r;
 }
 
-/* NVML has all devices of the server, in the server's order, whatever CUDA_VISIBLE_DEVICES says. */
+/* NVML has all devices of the servers, in the servers' order, whatever CUDA_VISIBLE_DEVICES says. */
 static const struct graft_device *nvml_device(int device) {
-  return graft_ready() ? NULL : graft_server_device(graft_session_current(), device);
+  struct graft_session *session = graft_ready() ? NULL : nvml_session(&device);
+  return session ? graft_server_device(session, device) : NULL;
 }
 static int nvml_sensor(int device, unsigned sensor, unsigned *value) {
   int r = graft_ready();
-  return r ? r : rpc_graftSensor((unsigned)device, sensor, value);
+  struct graft_session *session = r ? NULL : nvml_session(&device), *before;
+  if (!session) return r ? r : GRAFT_INVALID_DEVICE;
+  before = graft_session_use(session);
+  r = rpc_graftSensor((unsigned)device, sensor, value);
+  graft_session_use(before);
+  return r;
 }
-static int nvml_visible(int device) { return graft_device_seen(graft_session_current(), device); }
+static int nvml_visible(int device) {
+  struct graft_session *session = nvml_session(&device);
+  return session ? graft_device_seen(session, device) : -1;
+}
 
 /* cuFFT walks the functions of a module that it has loaded. */
 static int walk_functions(void *context, void *module, void (*visit)(void *opaque, void *function, void *owner), void *opaque) {
@@ -350,7 +374,7 @@ static int check_integrity(uint32_t version, uint64_t seconds, uint64_t out[2]) 
   ADD(function);
   ADD(seconds);
   for (int i = 0; i < graft_device_count(); i++) {
-    const struct graft_device *device = graft_device(graft_session_current(), i);
+    const struct graft_device *device = graft_device(graft_session_of_device(i), i);
     memcpy(data + at, device->uuid, 16);
     at += 16;
     int32_t domain = device->attributes[50], bus = device->attributes[33], slot = device->attributes[34];

@@ -54,12 +54,61 @@ static bool parse_encryption(const char *text, enum graft_encryption *encryption
   return false;
 }
 
+#define LIST 4096 /* the longest value of a setting, for all servers */
+
 static void copy(char *to, size_t size, const char *from) { snprintf(to, size, "%s", from); }
 
 /* Earlier names of settings still work. */
 static void notice_renamed(const char *what, const char *now) { graft_say("the %s is now called %s", what, now); }
 
-bool graft_config_read(struct graft_config *config, char *reason, size_t size) {
+#define BETWEEN ';'
+
+static int count_of(const char *list) {
+  int count = 1;
+  for (const char *at = list; (at = strchr(at, BETWEEN)); at++) count++;
+  return count;
+}
+
+/* Copies the server's item of a list; a list of one item is for all servers. False if the list has another number of items than there are servers. */
+static bool copy_item(char *to, size_t size, const char *list, int server, int servers) {
+  int items = count_of(list);
+  for (int i = 0; i < server && items > 1 && (list = strchr(list, BETWEEN)); i++) list++;
+  if (!list || (items > 1 && items != servers)) return false;
+  char item[LIST];
+  snprintf(item, sizeof item, "%.*s", (int)strcspn(list, (char[]){BETWEEN, 0}), list);
+  copy(to, size, trim(item));
+  return true;
+}
+
+/* The settings that may be different for each server. */
+struct lists {
+  char servers[LIST], name[LIST], token_file[LIST], certificates[LIST];
+};
+
+/* Takes the server's items of the lists. False with a reason. */
+static bool choose(struct graft_config *config, const struct lists *lists, int server, char *token_file, size_t token_size,
+                   char *reason, size_t size) {
+  int count = config->server_count = count_of(lists->servers);
+  const char *wrong = !copy_item(config->servers, sizeof config->servers, lists->servers, server, count) ? "server"
+                      : !copy_item(config->name, sizeof config->name, lists->name, server, count)        ? "name"
+                      : !copy_item(token_file, token_size, lists->token_file, server, count)             ? "token-file"
+                      : !copy_item(config->certificates, sizeof config->certificates, lists->certificates, server, count)
+                          ? "certificates"
+                          : NULL;
+  if (wrong)
+    snprintf(reason, size, "the setting '%s' has %d items for %d servers: give one, or one for each server", wrong,
+             count_of(!strcmp(wrong, "name")         ? lists->name
+                      : !strcmp(wrong, "token-file") ? lists->token_file
+                                                     : lists->certificates),
+             count);
+  else if (count > GRAFT_MOST_SERVERS)
+    snprintf(reason, size, "a program can use %d servers, and 'server' lists %d", GRAFT_MOST_SERVERS, count);
+  config->addresses = count > 1 ? server + 1 : 0;
+  return !wrong && count <= GRAFT_MOST_SERVERS;
+}
+
+bool graft_config_read(struct graft_config *config, int server, char *reason, size_t size) {
+  struct lists lists = {0};
   memset(config, 0, sizeof *config);
   config->spin_microseconds = 50;
   copy(config->pci_devices, sizeof config->pci_devices, "/sys/bus/pci/devices");
@@ -73,16 +122,16 @@ bool graft_config_read(struct graft_config *config, char *reason, size_t size) {
     return false;
   }
   if (file) {
-    char line[1024];
+    char line[LIST];
     while (fgets(line, sizeof line, file)) {
       char *text = trim(line), *equals = strchr(text, '=');
       if (*text == '#' || !equals) continue;
       *equals = 0;
       char *key = trim(text), *value = trim(equals + 1);
-      if (!strcmp(key, "server")) copy(config->servers, sizeof config->servers, value);
-      if (!strcmp(key, "name")) copy(config->name, sizeof config->name, value);
-      if (!strcmp(key, "token-file")) copy(token_file, sizeof token_file, value);
-      if (!strcmp(key, "certificates")) copy(config->certificates, sizeof config->certificates, value);
+      if (!strcmp(key, "server")) copy(lists.servers, sizeof lists.servers, value);
+      if (!strcmp(key, "name")) copy(lists.name, sizeof lists.name, value);
+      if (!strcmp(key, "token-file")) copy(lists.token_file, sizeof lists.token_file, value);
+      if (!strcmp(key, "certificates")) copy(lists.certificates, sizeof lists.certificates, value);
       if (!strcmp(key, "pci-devices")) copy(config->pci_devices, sizeof config->pci_devices, value);
       if (!strcmp(key, "rdma-ports")) copy(config->rdma_ports, sizeof config->rdma_ports, value);
       if (!strcmp(key, "spin-microseconds")) config->spin_microseconds = atoi(value);
@@ -97,10 +146,10 @@ bool graft_config_read(struct graft_config *config, char *reason, size_t size) {
     fclose(file);
   }
   const char *value;
-  if ((value = getenv("GRAFT_SERVER"))) copy(config->servers, sizeof config->servers, value);
-  if ((value = getenv("GRAFT_NAME"))) copy(config->name, sizeof config->name, value);
-  if ((value = getenv("GRAFT_TOKEN_FILE"))) copy(token_file, sizeof token_file, value);
-  if ((value = getenv("GRAFT_CERTIFICATES"))) copy(config->certificates, sizeof config->certificates, value);
+  if ((value = getenv("GRAFT_SERVER"))) copy(lists.servers, sizeof lists.servers, value);
+  if ((value = getenv("GRAFT_NAME"))) copy(lists.name, sizeof lists.name, value);
+  if ((value = getenv("GRAFT_TOKEN_FILE"))) copy(lists.token_file, sizeof lists.token_file, value);
+  if ((value = getenv("GRAFT_CERTIFICATES"))) copy(lists.certificates, sizeof lists.certificates, value);
   if ((value = getenv("GRAFT_SPIN_MICROSECONDS"))) config->spin_microseconds = atoi(value);
   if ((value = getenv("GRAFT_PCI_DEVICES"))) copy(config->pci_devices, sizeof config->pci_devices, value);
   if ((value = getenv("GRAFT_RDMA_PORTS"))) copy(config->rdma_ports, sizeof config->rdma_ports, value);
@@ -112,6 +161,7 @@ bool graft_config_read(struct graft_config *config, char *reason, size_t size) {
   if ((value = getenv("GRAFT_DATA_CONNECTIONS"))) config->data_connections = atoi(value);
   if ((value = getenv("GRAFT_MANAGED"))) copy(managed, sizeof managed, value);
   if ((value = getenv("GRAFT_ENCRYPTION"))) copy(encryption, sizeof encryption, value);
+  if (!choose(config, &lists, server, token_file, sizeof token_file, reason, size)) return false;
   config->managed_exclusive = !strcmp(managed, "exclusive");
   if (!config->managed_exclusive && strcmp(managed, "shared")) {
     snprintf(reason, size, "'managed' or GRAFT_MANAGED is '%s': it can be shared or exclusive", managed);

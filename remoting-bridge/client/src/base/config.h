@@ -6,13 +6,16 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define GRAFT_BETWEEN_SERVERS ", \t" /* what separates addresses */
+#define GRAFT_BETWEEN_SERVERS ", \t" /* what separates the addresses of a server */
+#define GRAFT_MOST_SERVERS 7         /* that one program uses; each has a range of addresses for its device memory */
 
 /* Which TCP connections are encrypted: those that leave this machine, all, or none. */
 enum graft_encryption { GRAFT_ENCRYPTION_AUTO, GRAFT_ENCRYPTION_ALWAYS, GRAFT_ENCRYPTION_NEVER };
 
 struct graft_config {
   char servers[1024];     /* addresses, the best first */
+  int server_count;       /* how many servers the program has */
+  int addresses;          /* the range in which the server has to place device memory, 0 for anywhere */
   char server[256];       /* the one in use */
   char rdma_ports[1024];  /* the ports that rdma uses (transport/rails.h) */
   char rdma_devices[256]; /* the folder in which sysfs shows them */
@@ -30,8 +33,8 @@ struct graft_config {
   int debug;
 };
 
-/* Reads the configuration. False with a reason of one line. */
-bool graft_config_read(struct graft_config *config, char *reason, size_t size);
+/* Reads the configuration for one of the program's servers, counted from 0. The settings of several servers are separated by ';'; a name, a token file or a folder of certificates that is given once is that of all servers. False with a reason of one line. */
+bool graft_config_read(struct graft_config *config, int server, char *reason, size_t size);
 /* Whether threads that wait poll and yield the CPU for a while before they sleep. */
 bool graft_gives_way(const struct graft_config *config);
 

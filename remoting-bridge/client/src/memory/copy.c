@@ -11,6 +11,7 @@
 #include "api/streams.h"
 #include "api/trace.h"
 #include "graft_rpc.h"
+#include "memory/elsewhere.h"
 #include "memory/mirror.h"
 #include "memory/place.h"
 #include "memory/ranges.h"
@@ -168,9 +169,28 @@ static int traced_copy(struct graft_place *to, struct graft_place *from, size_t 
 /* The name of the function determines the kind of an operand only for pointers that CUDA has not returned. */
 enum says { UNIFIED = 0, FROM_DEVICE = 1, TO_DEVICE = 2 };
 
-static int copy_memory(uint64_t target, uint64_t source, size_t bytes, void *stream, bool wait, enum says says) {
+static int copy_memory(uint64_t target, uint64_t source, size_t bytes, void *stream, bool wait, enum says says);
+
+/* A copy of which a part belongs to another server than the current context. False if there is none. */
+static bool copy_elsewhere(uint64_t to, uint64_t from, size_t bytes, void *stream, bool wait, enum says says, int *r) {
+  struct graft_session *target = graft_session_of_memory(to), *source = graft_session_of_memory(from);
+  struct graft_visit visit;
   struct graft_object *context;
-  int r = graft_context_need_for(stream, &context);
+  if (target && source && target != source) {
+    *r = graft_context_need(&context);
+    if (!*r && bytes) *r = graft_copy_between(target, to, source, from, bytes, stream);
+    return true;
+  }
+  if (!graft_visit_begin(&visit, target ? target : source, stream, r)) return false;
+  if (!*r) *r = graft_visit_end(&visit, copy_memory(to, from, bytes, visit.stream, wait || visit.settles, says));
+  return true;
+}
+
+static int copy_memory(uint64_t target, uint64_t source, size_t bytes, void *stream, bool wait, enum says says) {
+  int r;
+  if (graft_several_servers && copy_elsewhere(target, source, bytes, stream, wait, says, &r)) return r;
+  struct graft_object *context;
+  r = graft_context_need_for(stream, &context);
   if (r || !bytes) return r;
   if (!target || !source || bytes >> 47) return GRAFT_INVALID_VALUE; /* no address space is so large */
   struct graft_place to = graft_place_of(target, says & TO_DEVICE), from = graft_place_of(source, says & FROM_DEVICE);

@@ -11,6 +11,7 @@
 #include "api/trace.h"
 #include "graft_rpc.h"
 #include "memory/copy.h"
+#include "memory/elsewhere.h"
 #include "memory/mirror.h"
 #include "memory/place.h"
 #include "session/session.h"
@@ -209,11 +210,68 @@ static bool is_seen(const struct side *from, const struct side *to) {
   return source || (!to->array && (to->place.host || to->place.synchronous));
 }
 
+static int copy3d(struct copy3d c, void *stream, bool wait);
+
+/* The session of a side; NULL for host memory, and for what the client does not know. */
+static struct graft_session *session_of(unsigned type, const void *host, uint64_t device, const void *array) {
+  const struct graft_object *object = type == TYPE_ARRAY ? graft_object(GRAFT_ARRAY, array) : NULL;
+  if (type == TYPE_ARRAY) return object ? object->session : NULL;
+  return graft_session_of_memory(type == TYPE_HOST ? (uintptr_t)host : device);
+}
+
+/* Copies between two servers, through packed rows in this process. */
+static int copy3d_between(struct copy3d c, struct graft_session *source, struct graft_session *target, void *stream) {
+  size_t bytes;
+  struct graft_visit visit;
+  if (__builtin_mul_overflow(c.width, c.height, &bytes) || __builtin_mul_overflow(bytes, c.depth, &bytes) || bytes >> 47) {
+    return GRAFT_INVALID_VALUE;
+  }
+  if (!bytes) return GRAFT_OK;
+  uint8_t *packed = malloc(bytes);
+  if (!packed) return GRAFT_OUT_OF_MEMORY;
+  struct copy3d in = c, out = c;
+  in.dst_type = out.src_type = TYPE_HOST;
+  in.dst_host = out.src_host = packed;
+  in.dst_x = in.dst_y = in.dst_z = out.src_x = out.src_y = out.src_z = 0;
+  in.dst_pitch = out.src_pitch = c.width;
+  in.dst_height = out.src_height = c.height;
+  int r;
+  if (!graft_visit_begin(&visit, source, stream, &r))
+    r = copy3d(in, stream, true);
+  else if (!r)
+    r = graft_visit_end(&visit, copy3d(in, visit.stream, true));
+  if (r || (r = graft_stream_reach(stream))) return free(packed), r;
+  if (!graft_visit_begin(&visit, target, NULL, &r))
+    r = copy3d(out, NULL, true);
+  else if (!r)
+    r = graft_visit_end(&visit, copy3d(out, visit.stream, true));
+  free(packed);
+  return r;
+}
+
+/* A copy of which a part belongs to another server than the current context. False if there is none. */
+static bool copy3d_elsewhere(const struct copy3d *c, void *stream, bool wait, int *r) {
+  struct graft_session *source = session_of(c->src_type, c->src_host, c->src_device, c->src_array);
+  struct graft_session *target = session_of(c->dst_type, c->dst_host, c->dst_device, c->dst_array);
+  struct graft_visit visit;
+  if (source && target && source != target) {
+    struct graft_object *context;
+    *r = graft_context_need(&context);
+    if (!*r) *r = copy3d_between(*c, source, target, stream);
+    return true;
+  }
+  if (!graft_visit_begin(&visit, target ? target : source, stream, r)) return false;
+  if (!*r) *r = graft_visit_end(&visit, copy3d(*c, visit.stream, wait || visit.settles));
+  return true;
+}
+
 static int copy3d(struct copy3d c, void *stream, bool wait) {
+  int r;
+  if (graft_several_servers && copy3d_elsewhere(&c, stream, wait, &r)) return r;
   struct graft_object *context;
   struct side from, to;
   void *source, *target;
-  int r = graft_context_need_for(stream, &context);
+  r = graft_context_need_for(stream, &context);
   if (r || !c.width || !c.height || !c.depth) return r;
   if (!wait && graft_stream_captures(stream)) {
     r = of_graph(&c, &source, &target);

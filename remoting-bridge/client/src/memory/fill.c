@@ -7,6 +7,7 @@
 #include "api/streams.h"
 #include "api/trace.h"
 #include "graft_rpc.h"
+#include "memory/elsewhere.h"
 #include "memory/mirror.h"
 #include "memory/place.h"
 #include "session/session.h"
@@ -57,6 +58,10 @@ static int end(int r, bool is_seen, bool wait) {
   static int fill##bits(uint64_t to, size_t pitch, type value, size_t width, size_t height, void *stream, bool wait, bool rows) { \
     int r;                                                                                                                        \
     bool seen;                                                                                                                    \
+    struct graft_visit visit;                                                                                                     \
+    if (graft_several_servers && graft_visit_begin(&visit, graft_session_of_memory(to), stream, &r)) {                            \
+      return r ? r : graft_visit_end(&visit, fill##bits(to, pitch, value, width, height, visit.stream, wait, rows));              \
+    }                                                                                                                             \
     struct graft_span *span = graft_trace_begin(stream);                                                                          \
     if (!begin(&to, pitch, &value, sizeof value, width, height, stream, wait, &seen, &r)) {                                       \
       graft_trace_drop(span);                                                                                                     \

@@ -62,6 +62,7 @@ GRAFT_EXPORT int cuLibraryGetManaged(void *pointer, void *bytes, void *library, 
   uint64_t base, size;
   int r = graft_primary_context(0, &context);
   if (r) return r;
+  if (graft_several_servers) return graft_not_served("a __managed__ variable in a program that uses several servers");
   if (!name || !*name || (!pointer && !bytes)) return GRAFT_INVALID_VALUE;
   unsigned char *contents = malloc(chunk);
   if (!contents) return GRAFT_OUT_OF_MEMORY;

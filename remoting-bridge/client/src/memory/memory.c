@@ -11,6 +11,7 @@
 #include "api/rpc.h"
 #include "base/system.h"
 #include "graft_rpc.h"
+#include "memory/elsewhere.h"
 #include "memory/mirror.h"
 #include "memory/place.h"
 #include "memory/ranges.h"
@@ -18,9 +19,19 @@
 #include "memory/shadow.h"
 #include "session/session.h"
 
-static void remember(uint64_t base, size_t bytes, struct graft_object *context) {
+/* OUT_OF_MEMORY if another server has memory at these addresses. */
+static int remember(uint64_t base, size_t bytes, struct graft_object *context) {
+  if (graft_several_servers && graft_memory_collides(base, bytes)) return GRAFT_OUT_OF_MEMORY;
   graft_range_add(&(struct graft_range){
       .base = base, .bytes = bytes, .memory = GRAFT_MEMORY_DEVICE, .device = context->u.context.device, .context = context});
+  return GRAFT_OK;
+}
+
+/* The same for memory that was allocated now, which is freed if it cannot be used. */
+static int remember_new(uint64_t base, size_t bytes, struct graft_object *context) {
+  int r = remember(base, bytes, context);
+  if (r) rpc_cuMemFree_v2(base);
+  return r;
 }
 
 /* ---- Device memory ---- */
@@ -31,8 +42,7 @@ GRAFT_EXPORT int cuMemAlloc_v2(uint64_t *pointer, size_t bytes) {
   if (r) return r;
   if (!pointer || !bytes) return GRAFT_INVALID_VALUE;
   r = rpc_cuMemAlloc_v2(pointer, bytes);
-  if (!r) remember(*pointer, bytes, context);
-  return r;
+  return r ? r : remember_new(*pointer, bytes, context);
 }
 
 GRAFT_EXPORT int cuMemAllocPitch_v2(uint64_t *pointer, size_t *pitch, size_t width, size_t height, unsigned int element) {
@@ -41,8 +51,7 @@ GRAFT_EXPORT int cuMemAllocPitch_v2(uint64_t *pointer, size_t *pitch, size_t wid
   if (r) return r;
   if (!pointer || !pitch || !width || !height || (element != 4 && element != 8 && element != 16)) return GRAFT_INVALID_VALUE;
   r = rpc_cuMemAllocPitch_v2(pointer, pitch, width, height, element);
-  if (!r) remember(*pointer, *pitch * height, context);
-  return r;
+  return r ? r : remember_new(*pointer, *pitch * height, context);
 }
 
 GRAFT_EXPORT int cuMemAllocAsync(uint64_t *pointer, size_t bytes, void *stream) {
@@ -52,8 +61,7 @@ GRAFT_EXPORT int cuMemAllocAsync(uint64_t *pointer, size_t bytes, void *stream) 
   if (!pointer) return GRAFT_INVALID_VALUE;
   if (!bytes) return *pointer = 0, GRAFT_OK;
   r = rpc_cuMemAllocAsync(pointer, bytes, stream);
-  if (!r && *pointer) remember(*pointer, bytes, context);
-  return r;
+  return r || !*pointer ? r : remember_new(*pointer, bytes, context);
 }
 
 GRAFT_EXPORT int cuMemAllocFromPoolAsync(uint64_t *pointer, size_t bytes, void *pool, void *stream) {
@@ -63,8 +71,7 @@ GRAFT_EXPORT int cuMemAllocFromPoolAsync(uint64_t *pointer, size_t bytes, void *
   if (!pointer) return GRAFT_INVALID_VALUE;
   if (!bytes) return *pointer = 0, GRAFT_OK;
   r = rpc_cuMemAllocFromPoolAsync(pointer, bytes, pool, stream);
-  if (!r && *pointer) remember(*pointer, bytes, context);
-  return r;
+  return r || !*pointer ? r : remember_new(*pointer, bytes, context);
 }
 
 /* Removes a pointer that may be freed. Memory of a graph stays, since the graph's next launch allocates it again. */
@@ -100,6 +107,10 @@ GRAFT_EXPORT int cuMemFreeAsync(uint64_t pointer, void *stream) {
   uint64_t id;
   int r = graft_usable();
   if (r || !pointer) return r;
+  struct graft_visit visit;
+  if (graft_several_servers && graft_visit_begin(&visit, graft_session_of_memory(pointer), stream, &r)) {
+    return r ? r : graft_visit_end(&visit, cuMemFreeAsync(pointer, visit.stream));
+  }
   if ((r = graft_id(graft_session_current(), GRAFT_STREAM, stream, &id))) return r;
   return forget(pointer) ? rpc_cuMemFreeAsync(pointer, stream) : GRAFT_INVALID_VALUE;
 }
@@ -119,7 +130,7 @@ GRAFT_EXPORT int cuMemGetAddressRange_v2(void *base, void *bytes, uint64_t point
   struct graft_range range;
   int r = graft_usable();
   if (r) return r;
-  if (!graft_range_find(pointer, &range)) return GRAFT_NOT_FOUND;
+  if (!graft_range_find_anywhere(pointer, &range)) return GRAFT_NOT_FOUND;
   if (base) *(uint64_t *)base = range.base;
   if (bytes) *(size_t *)bytes = range.bytes;
   return 0;
@@ -156,7 +167,7 @@ static int get_global(int (*ask)(uint64_t *, size_t *, void *, const char *), ui
   size_t size;
   if (!name || !*name || (!pointer && !bytes)) return GRAFT_INVALID_VALUE;
   if ((r = ask(&base, &size, owner, name))) return r;
-  remember(base, size, context);
+  if ((r = remember(base, size, context))) return r;
   if (pointer) *pointer = base;
   if (bytes) *bytes = size;
   return 0;

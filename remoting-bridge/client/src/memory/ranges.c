@@ -106,6 +106,18 @@ static bool find(struct graft_ranges *table, uint64_t address, struct graft_rang
 
 bool graft_range_find(uint64_t address, struct graft_range *out) { return find(current(), address, out); }
 
+bool graft_range_meets(struct graft_ranges *table, uint64_t base, uint64_t bytes) {
+  pthread_rwlock_rdlock(&table->lock);
+  bool meets = false;
+  for (size_t at = above(table, base); !meets && at < table->count && table->each[at].base - base < bytes; at++) {
+    meets = table->each[at].memory == GRAFT_MEMORY_DEVICE;
+  }
+  size_t at = above(table, base);
+  meets |= at && table->each[at - 1].memory == GRAFT_MEMORY_DEVICE && base - table->each[at - 1].base < table->each[at - 1].bytes;
+  pthread_rwlock_unlock(&table->lock);
+  return meets;
+}
+
 bool graft_range_find_anywhere(uint64_t address, struct graft_range *out) {
   bool found = graft_range_find(address, out);
   for (struct graft_session *s = graft_session_next(NULL); s && !found; s = graft_session_next(s)) {

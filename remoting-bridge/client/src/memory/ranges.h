@@ -52,6 +52,8 @@ void graft_range_remove_within(uint64_t base, uint64_t bytes);
 bool graft_range_find(uint64_t address, struct graft_range *out);
 /* The same in any session; the calling thread's comes first. */
 bool graft_range_find_anywhere(uint64_t address, struct graft_range *out);
+/* Whether a table has device memory within these bytes. */
+bool graft_range_meets(struct graft_ranges *table, uint64_t base, uint64_t bytes);
 void graft_range_hint(uint64_t base, const struct graft_hints *hints);
 void graft_range_synchronous(uint64_t base, bool synchronous);
 /* Sets the device's address of host memory. */

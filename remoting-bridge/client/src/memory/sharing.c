@@ -8,6 +8,7 @@
 #include "api/rpc.h"
 #include "api/streams.h"
 #include "graft_rpc.h"
+#include "memory/elsewhere.h"
 #include "memory/ranges.h"
 #include "session/session.h"
 
@@ -98,6 +99,7 @@ GRAFT_EXPORT int cuEventRecordWithFlags(void *event, void *stream, unsigned int 
 }
 
 GRAFT_EXPORT int cuStreamWaitEvent(void *stream, void *event, unsigned int flags) {
+  if (graft_several_servers && graft_is_elsewhere(stream, event)) return graft_await_elsewhere(stream, event);
   int r = check_event(event, stream, flags);
   return r ? r : arrived(rpc_cuStreamWaitEvent(stream, event, flags), event);
 }

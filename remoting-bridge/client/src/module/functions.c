@@ -9,6 +9,7 @@
 #include "api/objects.h"
 #include "api/rpc.h"
 #include "graft_rpc.h"
+#include "session/session.h"
 
 #define LAYOUT 96
 
@@ -58,9 +59,11 @@ static int get_function(void **out, void *owner, bool library, const char *name)
   if (!function) {
     uint32_t count = 0, pairs[2 * LAYOUT];
     void *made = NULL;
+    struct graft_session *before = graft_several_servers ? graft_session_use(from->session) : NULL;
     r = library ? rpc_graftLibraryGetKernel(&made, from, name, &count, pairs, 2 * LAYOUT)
                 : rpc_graftModuleGetFunction(&made, from, name, &count, pairs, 2 * LAYOUT);
     if (!r) r = complete(made, count, pairs);
+    if (graft_several_servers) graft_session_use(before);
     if (!r) {
       function = made;
       function->u.function.library = from;
@@ -215,6 +218,7 @@ GRAFT_EXPORT int cuFuncGetModule(void *module, void *handle) {
     *(void **)module = owner;
     return 0;
   }
+  if (graft_several_servers) return cuLibraryGetModule(module, owner); /* a module belongs to one server */
   pthread_mutex_lock(&owner->u.library.lock);
   if (!owner->u.library.module) {
     void *made;

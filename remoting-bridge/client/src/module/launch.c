@@ -85,8 +85,9 @@ _Static_assert(sizeof(struct config) == 56, "as in cuda.h");
 #define SMALL_SHARED 8192
 
 /* Whether the driver may refuse the launch for its shape; then the launch itself must return the error. */
-static bool is_doubtful(struct graft_object *function, const struct config *c, int device) {
-  const int *limit = graft_device(function->session, device)->attributes; /* 2..4 block, 5..7 grid: CUdevice_attribute */
+static bool is_doubtful(struct graft_object *function, const struct config *c, const struct graft_object *context) {
+  int device = context->u.context.device;
+  const int *limit = graft_device(context->session, device)->attributes; /* 2..4 block, 5..7 grid: CUdevice_attribute */
   uint64_t threads = (uint64_t)c->block[0] * c->block[1] * c->block[2];
   for (int i = 0; i < 3; i++) {
     if (c->block[i] > (unsigned)limit[2 + i] || c->grid[i] > (unsigned)limit[5 + i]) return true;
@@ -123,12 +124,12 @@ static int launch(void *handle, const struct config *c, const uint8_t *attribute
   int r = graft_context_need(&context);
   if (r) return r;
   function = graft_object(GRAFT_FUNCTION, handle);
-  if (!function || function->session != context->session) return GRAFT_INVALID_HANDLE;
+  if (!function || (function->session != context->session && !function->u.function.is_kernel)) return GRAFT_INVALID_HANDLE;
   if (parameters && extra && *extra == (void *)EXTRA_END) extra = NULL; /* an empty list */
   if (!c->grid[0] || !c->grid[1] || !c->grid[2] || !c->block[0] || !c->block[1] || !c->block[2] || (parameters && extra)) {
     return GRAFT_INVALID_VALUE;
   }
-  bool doubtful = is_doubtful(function, c, context->u.context.device) || has_doubtful_cluster(c, attributes, count);
+  bool doubtful = is_doubtful(function, c, context) || has_doubtful_cluster(c, attributes, count);
   const uint8_t *data;
   unsigned bytes;
   uint8_t room[PARAMETERS];

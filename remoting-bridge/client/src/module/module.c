@@ -13,9 +13,11 @@
 #include "base/environment.h"
 #include "graft_rpc.h"
 #include "module/code.h"
+#include "module/counterparts.h"
 #include "module/functions.h"
 #include "module/jit_cache.h"
 #include "module/selection.h"
+#include "session/session.h"
 
 #define MOST_FATBINS 4096
 
@@ -217,6 +219,8 @@ static int load_library(void **library, const void *image) {
   uint8_t hash[32];
   r = graft_code_is_known(sent->data, sent->bytes, hash) ? rpc_graftLibraryLoadKnown(library, hash)
                                                          : rpc_graftLibraryLoad(library, sent->data, sent->bytes);
+  bool stays = code.data != image && !code.made; /* a wrapper's image, which the CUDA runtime keeps */
+  if (!r) graft_counterparts_keep(*library, code.data, code.bytes, stays);
   free(compiled.made);
   free(code.made);
   return r;
@@ -256,5 +260,9 @@ GRAFT_EXPORT int cuLibraryUnload(void *library) {
   if (r) return r;
   if (!object) return GRAFT_INVALID_HANDLE;
   graft_functions_drop(object);
-  return rpc_cuLibraryUnload(library);
+  if (object->u.library.image) graft_counterparts_unload(object);
+  struct graft_session *before = graft_session_use(object->session);
+  r = rpc_cuLibraryUnload(library);
+  graft_session_use(before);
+  return r;
 }

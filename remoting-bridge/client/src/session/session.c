@@ -171,7 +171,7 @@ GRAFT_EXPORT const char *graftVersion(void) { return GRAFT_VERSION; }
 
 static int open_now(struct graft_session *s) {
   char reason[400];
-  if (!graft_config_read(&s->config, reason, sizeof reason)) {
+  if (!graft_config_read(&s->config, s->server, reason, sizeof reason)) {
     graft_say("%s", reason);
     return GRAFT_NO_DEVICE;
   }

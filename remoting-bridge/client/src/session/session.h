@@ -1,8 +1,9 @@
 /* Sessions as the rest of the client sees them: opening and ending, what a session can do, and reads in the background. Calls are
  * made through rpc.h. Every function is safe to call from any thread unless it says otherwise.
  *
- * A session connects the process to one server. Every object of the program's (api/objects.h) names its session; addresses and
- * device ordinals are those of the calling thread's session. Functions without a session among their parameters use that one too.
+ * A session connects the process to one server; a program that uses several servers has one for each. Every object of the program's
+ * (api/objects.h) names its session, and so does every ordinal of a device. Functions without a session among their parameters use
+ * the calling thread's session.
  */
 #ifndef GRAFT_SESSION_H
 #define GRAFT_SESSION_H
@@ -17,6 +18,11 @@
 struct graft_region;
 struct graft_session;
 
+/* Whether the program uses more than one server. Constant once cuInit has returned. */
+extern bool graft_several_servers;
+/* Opens the sessions with all configured servers, at the first call. 0 if one of them can be used, else the first one's error. If the
+ * calling thread has chosen a session (graft_session_use), opens that one alone. */
+int graft_sessions_open(void);
 /* The session of threads without a context. */
 extern struct graft_session graft_default_session;
 /* Initializes a session in zeroed memory. The session connects at its first use, and is never freed. */
@@ -26,6 +32,8 @@ struct graft_session *graft_session_current(void);
 /* Sets the calling thread's session, in which contexts of other sessions are not current. NULL: its context decides again. Returns what
  * was set before. */
 struct graft_session *graft_session_use(struct graft_session *session);
+/* Whether the calling thread has set its session. */
+bool graft_session_is_chosen(void);
 /* The session that was made after this one, and for NULL the first; NULL after the last. */
 struct graft_session *graft_session_next(const struct graft_session *session);
 

@@ -45,6 +45,7 @@ struct graft_session {
 
   /* ---- Opening: written under open_lock before "opened" is set, constant from then on ---- */
   pthread_mutex_t open_lock;
+  int server;  /* which of the program's servers it connects to; constant */
   bool opened; /* read without the lock, by acquire */
   int open_result;
   struct graft_config config;

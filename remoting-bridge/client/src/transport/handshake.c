@@ -20,6 +20,7 @@
 #define ENCRYPTED 1    /* TLS follows the welcome */
 #define CERTIFICATES 2 /* TLS with certificates follows the challenge; what it agrees on stands for the token */
 #define HEARS_WAITS 4  /* the client understands the welcome's status WAITING */
+#define ADDRESSES_AT 8 /* four bits: the range in which device memory has to lie */
 /* The welcome's status of a client that waits for a place: another welcome follows. */
 #define WAITING 10
 /* The challenge's status of a server that speaks another version. All others are explained in the welcome. */
@@ -168,14 +169,14 @@ static bool prove_both(int fd, const struct graft_config *config, const struct h
 bool graft_authenticate(int fd, const struct graft_config *config, const struct graft_certificates *certificates, uint32_t channel,
                         struct graft_session_key *key, uint8_t *tls_key, char *reason, size_t size) {
   bool further = key->session != 0;
-  struct hello hello = {
-      .magic = MAGIC,
-      .version = 1,
-      .hash = GRAFT_API_HASH,
-      .kind = further,
-      .flags = (uint16_t)((tls_key ? ENCRYPTED : 0) | (certificates && !further ? CERTIFICATES : 0) | (further ? 0 : HEARS_WAITS)),
-      .channel = channel,
-      .session = key->session};
+  struct hello hello = {.magic = MAGIC,
+                        .version = 1,
+                        .hash = GRAFT_API_HASH,
+                        .kind = further,
+                        .flags = (uint16_t)((tls_key ? ENCRYPTED : 0) | (certificates && !further ? CERTIFICATES : 0) |
+                                            (further ? 0 : HEARS_WAITS | config->addresses << ADDRESSES_AT)),
+                        .channel = channel,
+                        .session = key->session};
   memcpy(hello.name, config->name, strnlen(config->name, sizeof hello.name));
   if (getrandom(hello.nonce, sizeof hello.nonce, 0) != (ssize_t)sizeof hello.nonce) {
     snprintf(reason, size, "no random numbers: %s", strerror(errno));

@@ -129,7 +129,7 @@ static bool open_ivshmem(struct graft_connection *connection, const struct graft
   struct answer answer;
   struct graft_region *region = graft_region_new();
   snprintf(reason, size, "no memory for shared memory");
-  if (region) region->memory = (uint8_t *)GRAFT_REGION_BASE;
+  if (region) region->memory = (uint8_t *)(GRAFT_REGION_BASE + (uint64_t)config->addresses * GRAFT_REGION_BYTES);
   if (region && ask(graft_connection_wire(connection), region, &answer, reason, size) &&
       find(region, config->pci_devices, &answer, reason, size) &&
       graft_ring_channel_open(connection, region->rings, &graft_region_layout, (struct graft_events){.fd = -1}, true)) {

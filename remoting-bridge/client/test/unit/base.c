@@ -73,7 +73,7 @@ bool config_from(const char *text, struct graft_config *config, char *reason) {
   if (fd < 0 || write(fd, text, strlen(text)) < 0) abort();
   close(fd);
   setenv("GRAFT_CONFIG", path, 1);
-  bool ok = graft_config_read(config, reason, 400);
+  bool ok = graft_config_read(config, 0, reason, 400);
   unlink(path);
   return ok;
 }
@@ -103,7 +103,7 @@ static void configuration(void) {
   unsetenv("GRAFT_LANES");
   unsetenv("GRAFT_DATA_CONNECTIONS");
   setenv("GRAFT_CONFIG", "/nonexistent", 1);
-  CHECK(!graft_config_read(&config, reason, sizeof reason) && strstr(reason, "GRAFT_CONFIG"));
+  CHECK(!graft_config_read(&config, 0, reason, sizeof reason) && strstr(reason, "GRAFT_CONFIG"));
 }
 
 void test_base(void) {

@@ -7,6 +7,7 @@ import java.util.Optional;
 /** Writes the client's marshalling of one function, {@code rpc_SYMBOL}. */
 final class MarshalGenerator {
   private final Function function;
+  private final StringBuilder owners = new StringBuilder();
   private final StringBuilder ids = new StringBuilder();
   private final StringBuilder objects = new StringBuilder();
   private final List<String> sizes = new ArrayList<>();
@@ -47,19 +48,31 @@ final class MarshalGenerator {
       case BULK -> {}
       default -> {
         fixedBytes += 8;
+        if (isDevice(p)) {
+          owner("graft_call_device(&call, %s)".formatted(n));
+        }
         puts.append("  graft_put(&call, %s);\n".formatted(word(p)));
       }
     }
   }
 
   private static String word(Parameter p) {
-    if (p.type().name().equals("device")) {
+    if (isDevice(p)) {
       return "(uint64_t)(int64_t)graft_device_ordinal(call.session, " + p.name() + ")";
     }
     if (p.type().isFloat()) {
       return "graft_float_bits(" + p.name() + ")";
     }
     return (p.type().isSigned() ? "(uint64_t)(int64_t)" : "(uint64_t)") + p.name();
+  }
+
+  private static boolean isDevice(Parameter p) {
+    return p.type().name().equals("device");
+  }
+
+  /** Adds a call that finds the session of a parameter, before the handles are looked up. */
+  private void owner(String call) {
+    owners.append("  if ((graft_r = %s)) return graft_r;\n".formatted(call));
   }
 
   private void handle(Parameter p) {
@@ -92,6 +105,16 @@ final class MarshalGenerator {
   private void given(Parameter p) {
     String n = p.name();
     sizes.add("graft_block_size(%s ? %s : 0)".formatted(n, bytes(p)));
+    located(p)
+        .ifPresent(
+            offset ->
+                owner(
+                    "graft_call_located(&call, %1$s, %1$s ? %2$s : 0, %3$d, %4$d)"
+                        .formatted(
+                            n,
+                            p.isArray() ? "(size_t)" + p.count() : "1",
+                            p.type().size(),
+                            offset)));
     puts.append(
         p.type().isHandle()
             ? "  graft_put_handles(&call, %2$s, (void *const *)%1$s, %1$s ? (size_t)%3$s : 0);\n"
@@ -156,7 +179,7 @@ final class MarshalGenerator {
             function.symbol(),
             function.declareC(),
             refusals(),
-            ids.append(objects),
+            owners.append(ids).append(objects),
             size,
             failed.toString().indent(2),
             puts,

@@ -122,7 +122,9 @@ public final class SessionGate {
     checkChannel(channel, socket, grant);
     DeviceSpec wanted =
         grant.device().isPresent() ? device.withIndex(grant.device().getAsInt()) : device;
-    WorkerKind kind = new WorkerKind(wanted, channel == HandshakeMessages.CHANNEL_RDMA);
+    WorkerKind kind =
+        new WorkerKind(
+            wanted, channel == HandshakeMessages.CHANNEL_RDMA, accepted.hello().addresses());
     long id = newId();
     GuestUses.Slot slot = uses.take(grant.name());
     GpuShares.SessionLease lease = null;

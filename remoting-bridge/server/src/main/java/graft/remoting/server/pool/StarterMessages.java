@@ -28,6 +28,7 @@ final class StarterMessages {
   private static final int REQUEST = 128;
   private static final int NAME = 64;
   private static final int HEAD = 24;
+  private static final int ADDRESSES = 28;
   private static final int GUEST = 40;
 
   private StarterMessages() {}
@@ -53,6 +54,8 @@ final class StarterMessages {
             .putInt(0)
             .putInt(kind.device().index().orElse(-1))
             .putInt(kind.usesAdapter() ? 1 : 0)
+            .position(ADDRESSES)
+            .putInt(kind.addresses())
             .array();
     System.arraycopy(name, 0, request, REQUEST - NAME, name.length);
     return request;

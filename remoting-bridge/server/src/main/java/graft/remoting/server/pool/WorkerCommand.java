@@ -4,6 +4,7 @@ import graft.remoting.server.control.DeviceSpec;
 import graft.remoting.server.control.WorkerKind;
 import graft.remoting.server.jail.Isolation;
 import graft.remoting.server.jail.WorkerJail;
+import graft.remoting.server.system.AddressRange;
 import graft.remoting.server.transport.Ucx;
 import java.io.File;
 import java.io.IOException;
@@ -135,6 +136,9 @@ public final class WorkerCommand implements WorkerStarter {
     showDevice(kind.device(), jail.visible(kind, inherited), environment);
     if (!rdmaPorts.isEmpty()) {
       environment.put(Ucx.PORTS, rdmaPorts);
+    }
+    if (kind.addresses() != AddressRange.ANY) {
+      environment.put(AddressRange.VARIABLE, Integer.toString(kind.addresses()));
     }
     environment.put(WorkerEnvironment.SENSORS, sensors ? "on" : "off");
     // Each arena of the C library's allocator keeps megabytes of its own.

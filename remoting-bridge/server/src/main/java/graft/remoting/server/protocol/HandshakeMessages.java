@@ -1,6 +1,7 @@
 package graft.remoting.server.protocol;
 
 import graft.remoting.device.Memory;
+import graft.remoting.server.system.AddressRange;
 import graft.remoting.server.system.Bytes;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
@@ -14,7 +15,8 @@ import java.util.Arrays;
  * <pre>
  * HELLO     128  0 magic, 4 version, 8 API hash (u64), 16 client nonce[32], 48 name[64], 112 kind (u16),
  *                114 flags (u16; 1: TLS follows WELCOME; 2: TLS with certificates follows CHALLENGE, kind 0;
- *                4: the client understands status 10, kind 0),
+ *                4: the client understands status 10, kind 0; bits 8 to 11: the range of addresses in which
+ *                device memory has to lie, 0 for any, kind 0),
  *                116 channel, 120 session id (u64, kind 1)
  * CHALLENGE  64  0 magic, 4 status, 8 API hash (u64), 16 server nonce[32], 48 reserved[16]
  * PROOF      32  HMAC-SHA256(key, "graft client 1" server-nonce client-nonce API-hash name[64] kind flags channel session)
@@ -58,6 +60,11 @@ public final class HandshakeMessages {
 
   /** A flag of HELLO: the client understands {@link HandshakeStatus#WAITING}. */
   private static final int FLAG_WAITS = 4;
+
+  /** The bits of HELLO's flags that hold the range of device memory, kind 0. */
+  private static final int ADDRESSES_AT = 8;
+
+  private static final int ADDRESSES_MASK = 0xF;
 
   public static final int CONNECTION_DATA = 1;
   public static final int CONNECTION_MAPPINGS = 2;
@@ -124,13 +131,21 @@ public final class HandshakeMessages {
       return (flags & FLAG_WAITS) != 0;
     }
 
+    /** Returns the number of the range in which device memory has to lie. */
+    public int addresses() {
+      return flags >> ADDRESSES_AT & ADDRESSES_MASK;
+    }
+
     /**
      * Returns whether all flags are known, and fit: a further connection proves its session's
-     * secret, needs no certificate, and waits for no place.
+     * secret, needs no certificate, waits for no place, and chooses no addresses.
      */
     public boolean hasKnownFlags() {
-      return (flags & ~(FLAG_ENCRYPTED | FLAG_CERTIFICATE | FLAG_WAITS)) == 0
-          && (kind == KIND_SESSION || !(hasCertificate() || hearsOfWaits()));
+      int known = FLAG_ENCRYPTED | FLAG_CERTIFICATE | FLAG_WAITS | ADDRESSES_MASK << ADDRESSES_AT;
+      return (flags & ~known) == 0
+          && AddressRange.exists(addresses())
+          && (kind == KIND_SESSION
+              || !(hasCertificate() || hearsOfWaits() || addresses() != AddressRange.ANY));
     }
 
     public String name() {

@@ -135,6 +135,8 @@ public final class Libc {
 
   public static native int madvise(long address, long length, int advice);
 
+  public static native long getauxval(long type);
+
   public static native int munmap(long address, long length);
 
   public static native int fcntl(int fd, int command, long argument);

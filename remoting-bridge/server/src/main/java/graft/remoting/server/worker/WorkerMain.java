@@ -7,6 +7,7 @@ import graft.remoting.server.control.DeviceSpec;
 import graft.remoting.server.exchange.GpuLease;
 import graft.remoting.server.exchange.GuestUse;
 import graft.remoting.server.session.state.DeviceOutput;
+import graft.remoting.server.system.AddressRange;
 import graft.remoting.server.system.Libc;
 import graft.remoting.server.system.NativeSocket;
 import graft.remoting.server.system.ServerException;
@@ -55,6 +56,7 @@ public final class WorkerMain {
         server.startsWith("/")
             ? ControlSocket.connect(Path.of(server))
             : ControlSocket.of(Integer.parseInt(server));
+    AddressRange.claim(AddressRange.of(System.getenv()));
     DeviceOutput output = DeviceOutput.capture();
     Backend backend;
     try {

@@ -1,0 +1,239 @@
+#include "memory/elsewhere.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+
+#include "api/contexts.h"
+#include "api/objects.h"
+#include "api/rpc.h"
+#include "api/streams.h"
+#include "base/system.h"
+#include "graft_rpc.h"
+#include "memory/ranges.h"
+#include "session/parts.h"
+#include "session/session.h"
+
+struct graft_session *graft_session_of_memory(uint64_t address) {
+  struct graft_range range;
+  bool known = graft_range_find_anywhere(address, &range) && range.context &&
+               (range.memory == GRAFT_MEMORY_DEVICE || range.memory == GRAFT_MEMORY_MANAGED);
+  return known ? range.context->session : NULL;
+}
+
+bool graft_memory_collides(uint64_t base, uint64_t bytes) {
+  struct graft_session *own = graft_session_current(), *other = NULL;
+  for (struct graft_session *s = graft_session_next(NULL); s && !other; s = graft_session_next(s)) {
+    if (s != own && graft_range_meets(&graft_parts(s)->ranges, base, bytes)) other = s;
+  }
+  if (other) {
+    graft_say(
+        "two servers have given out the same address, %#llx: the memory is not used. The server that was asked last does not keep "
+        "to "
+        "the range of addresses that it was asked for",
+        (unsigned long long)base);
+  }
+  return other;
+}
+
+/* A context of a session: that of the memory or the stream is not needed, since memory and streams are known by their own. */
+static struct graft_object *context_in(struct graft_session *session) {
+  struct graft_object *current = graft_context_current();
+  if (current && current->session == session) return current;
+  for (int i = 0; i < GRAFT_MAX_DEVICES; i++) {
+    struct graft_object *context = graft_parts(session)->primary_contexts[i].context;
+    if (context && !context->u.context.destroyed) return context;
+  }
+  return __atomic_load_n(&graft_parts(session)->last_context, __ATOMIC_ACQUIRE);
+}
+
+static struct graft_session *session_of_stream(const void *stream) {
+  const struct graft_object *object = graft_object(GRAFT_STREAM, stream);
+  return object ? object->session : graft_session_current();
+}
+
+/* Waits until the stream has done what was queued in it. */
+static int reach(void *stream) {
+  const struct graft_object *object = graft_object(GRAFT_STREAM, stream);
+  bool foreign = object && object->session != graft_session_current();
+  if (graft_stream_captures(stream)) return GRAFT_STREAM_CAPTURE_UNSUPPORTED;
+  if (foreign && cuCtxPushCurrent_v2(object->u.stream.context)) return GRAFT_INVALID_HANDLE;
+  int r = graft_stream_reach(stream);
+  if (foreign) cuCtxPopCurrent_v2(NULL);
+  return r;
+}
+
+bool graft_visit_begin(struct graft_visit *visit, struct graft_session *session, void *stream, int *error) {
+  struct graft_session *own = graft_session_current(), *of_stream = session_of_stream(stream);
+  if (!session) session = of_stream;
+  *error = GRAFT_OK;
+  if (session == own && of_stream == own) return false;
+  struct graft_object *context = NULL;
+  if ((*error = graft_context_need(&context))) return true;
+  visit->settles = of_stream != session;
+  visit->stream = visit->settles ? NULL : stream;
+  if (visit->settles && (*error = reach(stream))) return true;
+  const struct graft_object *object = graft_object(GRAFT_STREAM, visit->stream);
+  context = object ? object->u.stream.context : context_in(session);
+  *error = context ? cuCtxPushCurrent_v2(context) : GRAFT_INVALID_CONTEXT;
+  return true;
+}
+
+int graft_visit_end(const struct graft_visit *visit, int result) {
+  if (!result && visit->settles) result = cuStreamSynchronize(visit->stream);
+  cuCtxPopCurrent_v2(NULL);
+  return result;
+}
+
+bool graft_is_elsewhere(void *stream, void *event) {
+  const struct graft_object *object = graft_object(GRAFT_EVENT, event);
+  return object && object->session != session_of_stream(stream);
+}
+
+int graft_await_elsewhere(void *stream, void *event) {
+  if (graft_stream_captures(stream)) return GRAFT_STREAM_CAPTURE_UNSUPPORTED;
+  return cuEventSynchronize(event);
+}
+
+/* ---- Copies between two servers ---- */
+
+#define PIECE (4u << 20)
+#define PIECES 4u
+
+/* A ring of pieces between the thread that reads them and the one that writes them. */
+struct pipe {
+  pthread_mutex_t lock;
+  pthread_cond_t changed;
+  uint8_t *memory; /* PIECES pieces */
+  size_t read, written;
+  bool over;  /* the reader has ended */
+  int result; /* of the reader, or set by the writer to end it */
+  struct graft_object *context;
+  uint64_t from;
+  size_t bytes;
+};
+
+static size_t piece_at(size_t bytes, size_t index) {
+  size_t rest = bytes - index * PIECE;
+  return rest < PIECE ? rest : PIECE;
+}
+
+static uint8_t *room_of(const struct pipe *pipe, size_t index) { return pipe->memory + index % PIECES * PIECE; }
+
+static void *read_pieces(void *argument) {
+  struct pipe *pipe = argument;
+  size_t count = (pipe->bytes + PIECE - 1) / PIECE;
+  int r = cuCtxPushCurrent_v2(pipe->context);
+  for (size_t i = 0; i < count && !r; i++) {
+    pthread_mutex_lock(&pipe->lock);
+    while (i - pipe->written == PIECES && !pipe->result) pthread_cond_wait(&pipe->changed, &pipe->lock);
+    r = pipe->result;
+    pthread_mutex_unlock(&pipe->lock);
+    if (!r) r = cuMemcpyDtoH_v2(room_of(pipe, i), pipe->from + i * PIECE, piece_at(pipe->bytes, i));
+    pthread_mutex_lock(&pipe->lock);
+    if (!r)
+      pipe->read++;
+    else
+      pipe->result = r;
+    pthread_cond_signal(&pipe->changed);
+    pthread_mutex_unlock(&pipe->lock);
+  }
+  cuCtxPopCurrent_v2(NULL);
+  pthread_mutex_lock(&pipe->lock);
+  if (r) pipe->result = r;
+  pipe->over = true;
+  pthread_cond_signal(&pipe->changed);
+  pthread_mutex_unlock(&pipe->lock);
+  return NULL;
+}
+
+static int write_pieces(struct pipe *pipe, uint64_t to) {
+  size_t count = (pipe->bytes + PIECE - 1) / PIECE;
+  int r = GRAFT_OK;
+  for (size_t i = 0; i < count && !r; i++) {
+    pthread_mutex_lock(&pipe->lock);
+    while (pipe->read == i && !pipe->result) pthread_cond_wait(&pipe->changed, &pipe->lock);
+    r = pipe->result;
+    pthread_mutex_unlock(&pipe->lock);
+    if (!r) r = cuMemcpyHtoDAsync_v2(to + i * PIECE, room_of(pipe, i), piece_at(pipe->bytes, i), NULL);
+    pthread_mutex_lock(&pipe->lock);
+    pipe->written++;
+    if (r) pipe->result = r;
+    pthread_cond_signal(&pipe->changed);
+    pthread_mutex_unlock(&pipe->lock);
+  }
+  pthread_mutex_lock(&pipe->lock);
+  while (!pipe->over) pthread_cond_wait(&pipe->changed, &pipe->lock);
+  pthread_mutex_unlock(&pipe->lock);
+  return r ? r : cuStreamSynchronize(NULL);
+}
+
+/* Small copies are not worth a thread. */
+static int copy_alone(struct pipe *pipe, uint64_t to) {
+  int r = GRAFT_OK;
+  for (size_t i = 0; i * PIECE < pipe->bytes && !r; i++) {
+    size_t bytes = piece_at(pipe->bytes, i);
+    r = cuCtxPushCurrent_v2(pipe->context);
+    if (!r) {
+      r = cuMemcpyDtoH_v2(pipe->memory, pipe->from + i * PIECE, bytes);
+      cuCtxPopCurrent_v2(NULL);
+    }
+    if (!r) r = cuMemcpyHtoDAsync_v2(to + i * PIECE, pipe->memory, bytes, NULL);
+  }
+  return r ? r : cuStreamSynchronize(NULL);
+}
+
+int graft_copy_between(struct graft_session *to_session, uint64_t to, struct graft_session *from_session, uint64_t from,
+                       size_t bytes, void *stream) {
+  struct graft_object *target = context_in(to_session), *source = context_in(from_session);
+  if (!target || !source) return GRAFT_INVALID_CONTEXT;
+  int r = reach(stream);
+  if (r) return r;
+  struct pipe pipe = {
+      .lock = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER, .context = source, .from = from, .bytes = bytes};
+  bool apart = bytes > PIECE;
+  pipe.memory = malloc(apart ? PIECES * PIECE : bytes);
+  if (!pipe.memory) return GRAFT_OUT_OF_MEMORY;
+  if (!(r = cuCtxPushCurrent_v2(target))) {
+    r = apart && graft_start_thread(read_pieces, &pipe) ? write_pieces(&pipe, to) : copy_alone(&pipe, to);
+    cuCtxPopCurrent_v2(NULL);
+  }
+  free(pipe.memory);
+  return r;
+}
+
+/* ---- Peers ---- */
+
+/* No device of one server can access memory of another. */
+GRAFT_EXPORT int cuDeviceCanAccessPeer(int *can, int device, int peer) {
+  int r = graft_several_servers ? graft_ready() : GRAFT_OK;
+  if (r) return r;
+  struct graft_session *session = graft_several_servers ? graft_session_of_device(device) : NULL;
+  struct graft_session *other = session ? graft_session_of_device(peer) : NULL;
+  if (!other || session == other) return rpc_cuDeviceCanAccessPeer(can, device, peer);
+  if (!can) return GRAFT_INVALID_VALUE;
+  *can = 0;
+  return GRAFT_OK;
+}
+
+GRAFT_EXPORT int cuDeviceGetP2PAttribute(int *value, int attribute, int device, int peer) {
+  int r = graft_several_servers ? graft_ready() : GRAFT_OK;
+  if (r) return r;
+  struct graft_session *session = graft_several_servers ? graft_session_of_device(device) : NULL;
+  struct graft_session *other = session ? graft_session_of_device(peer) : NULL;
+  if (!other || session == other) return rpc_cuDeviceGetP2PAttribute(value, attribute, device, peer);
+  if (!value) return GRAFT_INVALID_VALUE;
+  *value = 0; /* PERFORMANCE_RANK, ACCESS_SUPPORTED, NATIVE_ATOMIC_SUPPORTED, CUDA_ARRAY_ACCESS_SUPPORTED */
+  return GRAFT_OK;
+}
+
+static bool is_peer_elsewhere(const void *peer) {
+  const struct graft_object *context = graft_object(GRAFT_CONTEXT, peer);
+  return graft_several_servers && context && context->session != graft_session_current();
+}
+
+GRAFT_EXPORT int cuCtxEnablePeerAccess(void *peer, unsigned int flags) {
+  return is_peer_elsewhere(peer) ? GRAFT_PEER_ACCESS_UNSUPPORTED : rpc_cuCtxEnablePeerAccess(peer, flags);
+}
+GRAFT_EXPORT int cuCtxDisablePeerAccess(void *peer) {
+  return is_peer_elsewhere(peer) ? GRAFT_PEER_ACCESS_NOT_ENABLED : rpc_cuCtxDisablePeerAccess(peer);
+}

@@ -1,0 +1,108 @@
+package graft.remoting.server.system;
+
+import java.util.Map;
+
+/**
+ * The range of addresses in which a worker's device memory lies. A program that uses several
+ * servers asks each of them for another range, so that an address tells its server.
+ *
+ * <p>The driver chooses the addresses of device memory among the free addresses of its process, and
+ * so does the C library for large blocks, such as the memory of the software device. A worker
+ * therefore reserves all free addresses outside its range before it opens its device. Memory at
+ * addresses that the client chooses (shadow mappings, shared regions) lies in neither: {@link
+ * #OTHERS_FIRST}.
+ */
+public final class AddressRange {
+  /** Device memory may lie anywhere. */
+  public static final int ANY = 0;
+
+  /** The number of the last range; the first is 1. */
+  public static final int LAST = 7;
+
+  /** The variable of a worker's environment that has its range. */
+  public static final String VARIABLE = "GRAFT_ADDRESSES";
+
+  /** The size of a range in bytes. */
+  static final long SIZE = 8L << 40;
+
+  /** The first address of the first range. */
+  private static final long FIRST = 0x4000_0000_0000L;
+
+  /**
+   * The first address of regions and shadow mappings, which the client chooses; they end at {@link
+   * #FIRST}.
+   */
+  private static final long OTHERS_FIRST = 0x2000_0000_0000L;
+
+  /** Below this, the kernel lets programs map nothing, or the program's own code may lie. */
+  private static final long LOWEST = 2L << 20;
+
+  /** The end of the addresses that Linux gives to programs, on a boundary of {@link #GRAIN}. */
+  private static final long END = (1L << 47) - (2L << 20);
+
+  /** Device memory begins at multiples of this, so that smaller holes need not be reserved. */
+  private static final long GRAIN = 2L << 20;
+
+  /** What the main thread's stack may grow by, in bytes. */
+  private static final long STACK = 256L << 20;
+
+  /** getauxval(3): the address of 16 random bytes, which lie on the main thread's stack. */
+  private static final long AT_RANDOM = 25;
+
+  private static final int MAP_NORESERVE = 0x4000;
+
+  private AddressRange() {}
+
+  /** Returns whether there is a range of that number, or it is {@link #ANY}. */
+  public static boolean exists(int number) {
+    return number >= ANY && number <= LAST;
+  }
+
+  /** Returns the first address of a range. */
+  static long first(int number) {
+    return FIRST + (number - 1) * SIZE;
+  }
+
+  /** Returns the range that a worker's environment names. */
+  public static int of(Map<String, String> environment) {
+    return Integer.parseInt(environment.getOrDefault(VARIABLE, Integer.toString(ANY)));
+  }
+
+  /**
+   * Reserves all free addresses of this process outside the range, except those that clients
+   * choose. Does nothing for {@link #ANY}.
+   */
+  public static void claim(int number) {
+    if (number == ANY) {
+      return;
+    }
+    long first = first(number);
+    long stack = Math.min(END, (Libc.getauxval(AT_RANDOM) & -GRAIN) - STACK);
+    reserve(LOWEST, OTHERS_FIRST);
+    reserve(FIRST, first);
+    reserve(first + SIZE, stack);
+  }
+
+  /**
+   * Reserves what is free between two addresses: in one piece, or, if something is there, each half
+   * by itself.
+   */
+  private static void reserve(long from, long to) {
+    if (to <= from || isReserved(from, to - from) || to - from <= GRAIN) {
+      return;
+    }
+    long middle = from + ((to - from) / 2 & -GRAIN);
+    reserve(from, middle);
+    reserve(middle, to);
+  }
+
+  private static boolean isReserved(long address, long bytes) {
+    int kind = Libc.MAP_PRIVATE | Libc.MAP_ANONYMOUS | Libc.MAP_FIXED_NOREPLACE | MAP_NORESERVE;
+    long got = Libc.mmap(address, bytes, 0, kind, -1, 0);
+    if (got != address && got != -1) {
+      // Kernels before 4.17 do not know MAP_FIXED_NOREPLACE and treat the address as a hint.
+      Libc.munmap(got, bytes);
+    }
+    return got == address;
+  }
+}
