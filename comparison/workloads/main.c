@@ -149,6 +149,8 @@ void use_device(int index) {
   current = index;
 }
 
+handle context_of(int index) { return contexts[index]; }
+
 handle kernel(const char *name) {
   handle function;
   if (!modules[current]) CALL(cuModuleLoadData(&modules[current], kernels_ptx));

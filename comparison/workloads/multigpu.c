@@ -71,6 +71,28 @@ static double run(struct part *parts, int count) {
   return now() - start;
 }
 
+/* Copies from the first device to the second, directly where the devices can reach each other. */
+#define COPIES 4
+static void copy_between(const struct part *parts) {
+  enum { LEAST = 1 << 20 };
+  size_t most = (size_t)scaled(WORDS) * 4;
+  for (int i = 0; i < 2; i++) {
+    use_device(i);
+    cuCtxEnablePeerAccess(context_of(!i), 0); /* an error says that there is no direct path, or that it is open already */
+  }
+  use_device(0);
+  for (size_t bytes = LEAST; bytes <= most; bytes *= 16) {
+    double samples[COPIES];
+    for (int i = -1; i < COPIES; i++) {
+      double start = now();
+      CALL(cuMemcpyPeerAsync(parts[1].data, context_of(1), parts[0].data, context_of(0), bytes, NULL));
+      CALL(cuCtxSynchronize());
+      if (i >= 0) samples[i] = (double)bytes / (now() - start) / 1e3;
+    }
+    figures("between-devices", bytes, samples, COPIES, "GB/s");
+  }
+}
+
 static void on_devices(void) {
   int count = options.devices, there = devices();
   if (there < count) unsupported("%d devices are wanted, and there %s %d", count, there == 1 ? "is" : "are", there);
@@ -86,6 +108,7 @@ static void on_devices(void) {
   expect(&parts[0], words_of(1) - 1, 1);
   for (int i = 1; i < count; i++) expect(&parts[i], words_of(count) - 1, 2);
   print(count, one, all);
+  copy_between(parts);
   free(parts);
 }
 

@@ -22,6 +22,7 @@ typedef uint64_t devptr;
   F(cuDeviceGetName, (char *, int, int))                                                                         \
   F(cuDevicePrimaryCtxRetain, (handle *, int))                                                                   \
   F(cuCtxSetCurrent, (handle))                                                                                   \
+  F(cuCtxEnablePeerAccess, (handle, unsigned))                                                                   \
   F(cuCtxSynchronize, (void))                                                                                    \
   F(cuModuleLoadData, (handle *, const void *))                                                                  \
   F(cuModuleGetFunction, (handle *, handle, const char *))                                                       \
@@ -34,6 +35,7 @@ typedef uint64_t devptr;
   F(cuMemcpyDtoH_v2, (void *, devptr, size_t))                                                                   \
   F(cuMemcpyHtoDAsync_v2, (devptr, const void *, size_t, handle))                                                \
   F(cuMemcpyDtoHAsync_v2, (void *, devptr, size_t, handle))                                                      \
+  F(cuMemcpyPeerAsync, (devptr, handle, devptr, handle, size_t, handle))                                         \
   F(cuMemcpyDtoDAsync_v2, (devptr, devptr, size_t, handle))                                                      \
   F(cuStreamCreate, (handle *, unsigned))                                                                        \
   F(cuStreamSynchronize, (handle))                                                                               \
@@ -94,6 +96,7 @@ double now(void); /* microseconds */
 void load_driver(void);
 int devices(void);
 void use_device(int device); /* its context is made once */
+handle context_of(int device); /* of a device that was used */
 handle kernel(const char *name);
 void launch(handle function, unsigned blocks, unsigned threads, handle stream, void **arguments);
 devptr device_memory(size_t bytes);

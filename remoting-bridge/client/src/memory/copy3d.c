@@ -227,11 +227,13 @@ static int copy3d_between(struct copy3d c, struct graft_session *source, struct 
     return GRAFT_INVALID_VALUE;
   }
   if (!bytes) return GRAFT_OK;
+  if (graft_stream_captures(stream)) return GRAFT_STREAM_CAPTURE_UNSUPPORTED;
   uint8_t *packed = malloc(bytes);
   if (!packed) return GRAFT_OUT_OF_MEMORY;
   struct copy3d in = c, out = c;
   in.dst_type = out.src_type = TYPE_HOST;
-  in.dst_host = out.src_host = packed;
+  in.dst_host = packed;
+  out.src_host = packed;
   in.dst_x = in.dst_y = in.dst_z = out.src_x = out.src_y = out.src_z = 0;
   in.dst_pitch = out.src_pitch = c.width;
   in.dst_height = out.src_height = c.height;
@@ -240,9 +242,8 @@ static int copy3d_between(struct copy3d c, struct graft_session *source, struct 
     r = copy3d(in, stream, true);
   else if (!r)
     r = graft_visit_end(&visit, copy3d(in, visit.stream, true));
-  if (r || (r = graft_stream_reach(stream))) return free(packed), r;
-  if (!graft_visit_begin(&visit, target, NULL, &r))
-    r = copy3d(out, NULL, true);
+  if (!r && !graft_visit_begin(&visit, target, stream, &r))
+    r = copy3d(out, stream, true);
   else if (!r)
     r = graft_visit_end(&visit, copy3d(out, visit.stream, true));
   free(packed);

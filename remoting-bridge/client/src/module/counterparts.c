@@ -1,6 +1,7 @@
 #include "module/counterparts.h"
 
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -73,8 +74,10 @@ static struct graft_object *library_in(struct graft_object *library, const struc
   return found;
 }
 
-/* Not cuKernelGetName, which takes the kernel's lock. */
+/* Not cuKernelGetName, which takes the kernel's lock. A name that is known needs no server, which may be lost. */
 static bool name_of(struct graft_object *kernel, char *name, size_t room) {
+  const char *known = __atomic_load_n(&kernel->u.function.name, __ATOMIC_ACQUIRE);
+  if (known) return snprintf(name, room, "%s", known) < (int)room;
   struct graft_session *before = graft_session_use(kernel->session);
   int r = rpc_graftFunctionName(kernel, (unsigned char *)name, (unsigned)room - 1);
   graft_session_use(before);

@@ -1,0 +1,130 @@
+package graft.distribution;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/**
+ * One program uses the devices of two servers ({@code src/test/c/servers.c} is the program). Each
+ * server has a token of its own.
+ */
+final class TwoServersTest {
+  private static final String GROUPS = "devices addresses code copies rows order elsewhere";
+
+  @TempDir Path folder;
+  private final List<SoftwareServer> servers = new ArrayList<>();
+
+  @BeforeEach
+  void serve() throws Exception {
+    for (String name : List.of("first", "second")) {
+      servers.add(SoftwareServer.forAllChannels(Files.createDirectory(folder.resolve(name))));
+    }
+    Programs.build(folder, List.of("servers", "devices", "environment"));
+  }
+
+  @AfterEach
+  void stop() throws Exception {
+    for (SoftwareServer server : servers) {
+      server.stop();
+    }
+  }
+
+  /** The environment of a program that uses both servers over a channel. */
+  private Map<String, String> environment(String channel) throws IOException {
+    List<Map<String, String>> each = new ArrayList<>();
+    for (SoftwareServer server : servers) {
+      each.add(server.environment(server.over(channel)));
+    }
+    Map<String, String> both = new HashMap<>(each.get(0));
+    for (String list : List.of("GRAFT_SERVER", "GRAFT_TOKEN_FILE")) {
+      both.put(list, each.get(0).get(list) + "; " + each.get(1).get(list));
+    }
+    return both;
+  }
+
+  private Finished run(String channel, Map<String, String> variables, String... command)
+      throws Exception {
+    Map<String, String> environment = environment(channel);
+    environment.putAll(variables);
+    List<String> words = new ArrayList<>(List.of(command));
+    words.set(0, folder.resolve(words.get(0)).toString());
+    return Finished.run(folder, environment, words);
+  }
+
+  @ParameterizedTest(name = "over {0}")
+  @ValueSource(strings = {"shm", "unix", "tcp"})
+  void aProgramUsesBothServers(String channel) throws Exception {
+    List<String> command = new ArrayList<>(List.of("servers"));
+    command.addAll(List.of(GROUPS.split(" ")));
+    Finished program = run(channel, Map.of(), command.toArray(String[]::new));
+    assertThat(program.code()).as("%s", program).isZero();
+    assertThat(program.out()).isEqualTo(GROUPS.replace(" ", ": ok\n") + ": ok\n");
+  }
+
+  /** The same program as on two devices of one server. */
+  @Test
+  void aLibraryServesBoth() throws Exception {
+    Finished program = run("shm", Map.of(), "devices");
+    assertThat(program.code()).as("%s", program).isZero();
+    assertThat(program.out()).contains("device 0: 40", "device 1: 41", "copied: 41");
+  }
+
+  @Test
+  void theListOfVisibleDevicesCountsOverTheServers() throws Exception {
+    String variable = "CUDA_VISIBLE_DEVICES";
+    assertThat(run("unix", Map.of(), "environment", "devices").out()).isEqualTo("devices 0 0\n");
+    assertThat(run("unix", Map.of(variable, "1"), "environment", "devices").out())
+        .isEqualTo("devices 0\n");
+    assertThat(run("unix", Map.of(variable, "2"), "environment", "devices").out())
+        .isEqualTo("cuInit 100\n");
+    Finished pools = run("unix", Map.of(variable, "1,0"), "environment", "memory");
+    assertThat(pools.out()).contains("memory of device 0", "pool's access 3");
+  }
+
+  @Test
+  void aServerThatCannotBeReachedLeavesTheOthersDevices() throws Exception {
+    servers.get(0).stop();
+    Finished program = run("unix", Map.of(), "environment", "devices");
+    assertThat(program.out()).isEqualTo("devices 0\n");
+    assertThat(program.err()).contains("graft: ").contains("first");
+  }
+
+  @ParameterizedTest(name = "server {0}")
+  @ValueSource(ints = {0, 1})
+  void theOtherServerGoesOnWhenOneIsLost(int lost) throws Exception {
+    ProcessBuilder builder =
+        new ProcessBuilder(folder.resolve("servers").toString(), "loss")
+            .redirectError(ProcessBuilder.Redirect.DISCARD);
+    builder.environment().putAll(environment("tcp"));
+    Process program = builder.start();
+    BufferedReader out = program.inputReader();
+    assertThat(out.readLine()).isEqualTo("ready");
+    servers.get(lost).killSessions();
+    program.outputWriter().append(lost + "\n").close();
+    assertThat(out.readLine()).isEqualTo("loss: ok");
+    assertThat(program.waitFor(20, TimeUnit.SECONDS)).isTrue();
+    assertThat(program.exitValue()).isZero();
+  }
+
+  @Test
+  void settingsOfAnotherNumberOfServersAreRefused() throws Exception {
+    Map<String, String> three = Map.of("GRAFT_NAME", "me; me; me");
+    Finished program = run("unix", three, "environment", "devices");
+    assertThat(program.out()).isEqualTo("cuInit 100\n");
+    assertThat(program.err()).contains("'name' has 3 items for 2 servers");
+  }
+}
