@@ -133,7 +133,7 @@ static void become_jail(const struct workers *workers, const struct kind *kind, 
   struct words command = command_of(workers, kind, worker), environment = {0};
   add_all(&environment, &workers->config->environment);
   add_all(&environment, &kind->environment);
-  if (addresses) add_word(&environment, formatted("GRAFT_ADDRESSES=%llu", addresses));
+  if (addresses) add_word(&environment, formatted("GRAFT_WORKER_ADDRESSES=%llu", addresses));
   char *const no_environment[] = {0};
   int control = move_up(fds[0]), log = move_up(fds[1]), null = open("/dev/null", O_RDWR);
   if (null < 0 || dup2(null, 0) < 0 || dup2(null, 1) < 0 || dup2(log, 2) < 0 || dup2(control, CONTROL) < 0 ||

@@ -240,10 +240,10 @@ static void aWorkerGetsWhatTheConfigurationSaysAlone(void) {
   send(ends.fds[0], &status, 1, 0);
   CHECK(next(fd) == ENDED && reply.worker == worker && WEXITSTATUS(reply.status) == 7);
   close_ends(&ends);
-  CHECK(!strstr(text, "GRAFT_ADDRESSES"));
+  CHECK(!strstr(text, "GRAFT_WORKER_ADDRESSES"));
   request.addresses = MOST_ADDRESSES;
   CHECK(start(fd, &request, &ends) == STARTED && recv(ends.fds[0], text, sizeof text - 1, 0) > 0);
-  CHECK(strstr(text, " {GRAFT_ADDRESSES=7} "));
+  CHECK(strstr(text, " {GRAFT_WORKER_ADDRESSES=7} "));
   send(ends.fds[0], &status, 1, 0);
   CHECK(next(fd) == ENDED);
   close_ends(&ends);

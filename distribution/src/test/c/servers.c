@@ -74,7 +74,7 @@ static const char PTX[] =
     "  mad.lo.u32 %r8, %r8, 3, %r7; add.u32 %r7, %r7, 1; bra again;\n"
     "done: ld.global.u32 %r6, [%rd3]; add.u32 %r6, %r6, %r1; st.global.u32 [%rd3], %r6; ret;\n}\n";
 
-enum { INVALID_VALUE = 1, INVALID_DEVICE = 101, PEER_UNSUPPORTED = 217, INVALID_HANDLE = 400, PEER_NOT_ENABLED = 705 };
+enum { INVALID_VALUE = 1, INVALID_DEVICE = 101, PEER_UNSUPPORTED = 217, INVALID_HANDLE = 400, PEER_NOT_ENABLED = 705, NOT_SUPPORTED = 801 };
 enum { BLOCK = 64, SLOW = 20000, LARGEST = (33 << 20) + 12 };
 
 static void *context[2], *stream[2], *kernel, *library;
@@ -162,6 +162,7 @@ static void addresses(void) {
     RUN(cuModuleGetGlobal_v2(&global[i], &bytes, module[i], "number"));
     address all[] = {of[i], async[i], global[i]};
     for (int k = 0; k < 3; k++) {
+      fprintf(stderr, "server %d: memory at %#llx\n", i, (unsigned long long)all[k]);
       EXPECT(all[k] >> 43 == (0x400000000000ull >> 43) + (unsigned)i); /* the server's range: 8 TiB */
       RUN(cuPointerGetAttribute(&owner, 1, all[k]));
       RUN(cuPointerGetAttribute(&ordinal, 9, all[k]));
@@ -317,6 +318,57 @@ static void elsewhere(void) {
   EXPECT(cuMemFree_v2(far) == INVALID_VALUE);
 }
 
+/* Host memory of one server's context: ordinary memory for the other, whose kernels cannot use it unless it is registered there. */
+static void host(void) {
+  address far = memory(1, 4 * BLOCK), near = memory(0, 4 * BLOCK), managed, device;
+  unsigned *pinned, zero = 0, *registered = aligned_alloc(4096, 4096);
+  use(0);
+  RUN(cuMemHostAlloc((void **)&pinned, 4096, 2));
+  RUN(cuMemAllocManaged(&managed, 4 * BLOCK, 1));
+  for (int i = 0; i < BLOCK; i++) pinned[i] = 100, ((unsigned *)(uintptr_t)managed)[i] = 200;
+  add((address)(uintptr_t)pinned, BLOCK, 1, 0, stream[0]);
+  add(managed, BLOCK, 1, 0, stream[0]);
+  RUN(cuStreamSynchronize(stream[0]));
+  use(1);
+  void *parameters[] = {&pinned, &zero, &zero};
+  EXPECT(cuLaunchKernel(kernel, 1, 1, 1, 1, 1, 1, 0, stream[1], parameters, NULL) == NOT_SUPPORTED);
+  parameters[0] = &managed;
+  EXPECT(cuLaunchKernel(kernel, 1, 1, 1, 1, 1, 1, 0, stream[1], parameters, NULL) == NOT_SUPPORTED);
+  parameters[0] = &near;
+  EXPECT(cuLaunchKernel(kernel, 1, 1, 1, 1, 1, 1, 0, stream[1], parameters, NULL) == NOT_SUPPORTED);
+  EXPECT(cuMemHostGetDevicePointer_v2(&device, pinned, 0) == NOT_SUPPORTED);
+  RUN(cuCtxSynchronize());
+  RUN(cuMemcpyDtoDAsync_v2(far, (address)(uintptr_t)pinned, 4 * BLOCK, stream[1]));
+  add(far, BLOCK, 10, 0, stream[1]);
+  RUN(cuMemcpyDtoHAsync_v2(pinned, far, 4 * BLOCK, stream[1]));
+  RUN(cuStreamSynchronize(stream[1]));
+  EXPECT(pinned[BLOCK - 1] == 111);
+  RUN(cuMemcpyDtoD_v2(far, managed, 4 * BLOCK));
+  add(far, BLOCK, 10, 0, NULL);
+  RUN(cuMemcpyDtoD_v2(managed, far, 4 * BLOCK));
+  use(0);
+  add(managed, BLOCK, 1000, 0, stream[0]);
+  add((address)(uintptr_t)pinned, BLOCK, 1000, 0, stream[0]);
+  RUN(cuStreamSynchronize(stream[0]));
+  EXPECT(((unsigned *)(uintptr_t)managed)[1] == 1211 && pinned[1] == 1111);
+  use(1);
+  RUN(cuMemsetD32Async((address)(uintptr_t)pinned, 7, BLOCK, stream[1]));
+  RUN(cuStreamSynchronize(stream[1]));
+  EXPECT(pinned[BLOCK - 1] == 7);
+  for (int i = 0; i < 2; i++) { /* memory that is registered for both */
+    use(i);
+    RUN(cuMemHostRegister_v2(registered, 4096, 2));
+    RUN(cuMemHostGetDevicePointer_v2(&device, registered, 0));
+    for (int k = 0; k < BLOCK && !i; k++) registered[k] = 5;
+    add(device, BLOCK, 1, 0, stream[i]);
+    RUN(cuStreamSynchronize(stream[i]));
+    EXPECT(registered[0] == 6 + (unsigned)i && registered[BLOCK - 1] == 6 + (unsigned)i);
+  }
+  RUN(cuMemHostUnregister(registered));
+  RUN(cuMemFreeHost(pinned));
+  free(registered);
+}
+
 /* Says that it is ready, and goes on when the test has ended one server's sessions. */
 static void loss(void) {
   address of[2] = {memory(0, 4 * BLOCK), memory(1, 4 * BLOCK)};
@@ -342,7 +394,7 @@ int main(int count, char **names) {
     const char *name;
     void (*run)(void);
   } groups[] = {{"devices", devices}, {"addresses", addresses}, {"code", code},           {"copies", copies},
-                {"rows", rows},       {"order", order},         {"elsewhere", elsewhere}, {"loss", loss}};
+                {"rows", rows},       {"order", order},         {"elsewhere", elsewhere}, {"host", host}, {"loss", loss}};
   begin();
   for (int i = 1; i < count; i++) {
     for (size_t k = 0; k < sizeof groups / sizeof *groups; k++) {

@@ -80,97 +80,132 @@ static bool copy_item(char *to, size_t size, const char *list, int server, int s
   return true;
 }
 
-/* The settings that may be different for each server. */
-struct lists {
+/* The settings as they are written: those that may be different for each server, and words. */
+struct written {
   char servers[LIST], name[LIST], token_file[LIST], certificates[LIST];
+  char managed[16], encryption[16], addresses[16];
 };
 
 /* Takes the server's items of the lists. False with a reason. */
-static bool choose(struct graft_config *config, const struct lists *lists, int server, char *token_file, size_t token_size,
+static bool choose(struct graft_config *config, const struct written *w, int server, char *token_file, size_t token_size,
                    char *reason, size_t size) {
-  int count = config->server_count = count_of(lists->servers);
-  const char *wrong = !copy_item(config->servers, sizeof config->servers, lists->servers, server, count) ? "server"
-                      : !copy_item(config->name, sizeof config->name, lists->name, server, count)        ? "name"
-                      : !copy_item(token_file, token_size, lists->token_file, server, count)             ? "token-file"
-                      : !copy_item(config->certificates, sizeof config->certificates, lists->certificates, server, count)
-                          ? "certificates"
-                          : NULL;
-  if (wrong)
-    snprintf(reason, size, "the setting '%s' has %d items for %d servers: give one, or one for each server", wrong,
-             count_of(!strcmp(wrong, "name")         ? lists->name
-                      : !strcmp(wrong, "token-file") ? lists->token_file
-                                                     : lists->certificates),
-             count);
-  else if (count > GRAFT_MOST_SERVERS)
-    snprintf(reason, size, "a program can use %d servers, and 'server' lists %d", GRAFT_MOST_SERVERS, count);
-  config->addresses = count > 1 ? server + 1 : 0;
-  return !wrong && count <= GRAFT_MOST_SERVERS;
+  const struct {
+    const char *key, *list;
+    char *to;
+    size_t size;
+  } items[] = {{"server", w->servers, config->servers, sizeof config->servers},
+               {"name", w->name, config->name, sizeof config->name},
+               {"token-file", w->token_file, token_file, token_size},
+               {"certificates", w->certificates, config->certificates, sizeof config->certificates}};
+  int count = config->server_count = count_of(w->servers);
+  if (count > GRAFT_MOST_SERVERS) {
+    snprintf(reason, size, "'server' or GRAFT_SERVER lists %d servers: a program can use %d", count, GRAFT_MOST_SERVERS);
+    return false;
+  }
+  for (size_t i = 0; i < sizeof items / sizeof *items; i++) {
+    if (copy_item(items[i].to, items[i].size, items[i].list, server, count)) continue;
+    snprintf(reason, size, "the setting '%s' has %d items for %d servers: give one, or one for each server", items[i].key,
+             count_of(items[i].list), count);
+    return false;
+  }
+  return true;
+}
+
+/* Takes a setting by its key in the file. Keys that are not known are those of a later version. */
+static void set(struct graft_config *config, struct written *w, const char *key, const char *value) {
+  const struct {
+    const char *key;
+    char *to;
+    size_t size;
+  } texts[] = {{"server", w->servers, sizeof w->servers},
+               {"name", w->name, sizeof w->name},
+               {"token-file", w->token_file, sizeof w->token_file},
+               {"certificates", w->certificates, sizeof w->certificates},
+               {"pci-devices", config->pci_devices, sizeof config->pci_devices},
+               {"rdma-ports", config->rdma_ports, sizeof config->rdma_ports},
+               {"rdma-devices", config->rdma_devices, sizeof config->rdma_devices},
+               {"managed", w->managed, sizeof w->managed},
+               {"encryption", w->encryption, sizeof w->encryption},
+               {"addresses", w->addresses, sizeof w->addresses}};
+  for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+    if (!strcmp(key, texts[i].key)) copy(texts[i].to, texts[i].size, value);
+  }
+  if (!strcmp(key, "spin-microseconds")) config->spin_microseconds = atoi(value);
+  if (!strcmp(key, "data-connections") || !strcmp(key, "lanes")) config->data_connections = atoi(value);
+}
+
+static void read_file(FILE *file, struct graft_config *config, struct written *w) {
+  char line[LIST];
+  while (fgets(line, sizeof line, file)) {
+    char *text = trim(line), *equals = strchr(text, '=');
+    if (*text == '#' || !equals) continue;
+    *equals = 0;
+    char *key = trim(text);
+    set(config, w, key, trim(equals + 1));
+    if (!strcmp(key, "lanes")) notice_renamed("key 'lanes' of the configuration file", "data-connections");
+  }
+}
+
+static void read_environment(struct graft_config *config, struct written *w) {
+  static const char *const variables[][2] = {{"GRAFT_SERVER", "server"},
+                                             {"GRAFT_NAME", "name"},
+                                             {"GRAFT_TOKEN_FILE", "token-file"},
+                                             {"GRAFT_CERTIFICATES", "certificates"},
+                                             {"GRAFT_SPIN_MICROSECONDS", "spin-microseconds"},
+                                             {"GRAFT_PCI_DEVICES", "pci-devices"},
+                                             {"GRAFT_RDMA_PORTS", "rdma-ports"},
+                                             {"GRAFT_RDMA_DEVICES", "rdma-devices"},
+                                             {"GRAFT_LANES", "lanes"},
+                                             {"GRAFT_DATA_CONNECTIONS", "data-connections"},
+                                             {"GRAFT_MANAGED", "managed"},
+                                             {"GRAFT_ENCRYPTION", "encryption"},
+                                             {"GRAFT_ADDRESSES", "addresses"}};
+  for (size_t i = 0; i < sizeof variables / sizeof *variables; i++) {
+    const char *value = getenv(variables[i][0]);
+    if (value) set(config, w, variables[i][1], value);
+  }
+  if (getenv("GRAFT_LANES")) notice_renamed("environment variable GRAFT_LANES", "GRAFT_DATA_CONNECTIONS");
+}
+
+/* Understands the words. False with a reason. */
+static bool understand(struct graft_config *config, const struct written *w, char *reason, size_t size) {
+  config->managed_exclusive = !strcmp(w->managed, "exclusive");
+  bool apart = !strcmp(w->addresses, "apart");
+  if (!config->managed_exclusive && strcmp(w->managed, "shared")) {
+    snprintf(reason, size, "'managed' or GRAFT_MANAGED is '%s': it can be shared or exclusive", w->managed);
+  } else if (!parse_encryption(w->encryption, &config->encryption)) {
+    snprintf(reason, size, "'encryption' or GRAFT_ENCRYPTION is '%s': it can be auto, always or never", w->encryption);
+  } else if (!apart && strcmp(w->addresses, "any")) {
+    snprintf(reason, size, "'addresses' or GRAFT_ADDRESSES is '%s': it can be apart or any", w->addresses);
+  } else {
+    config->addresses = apart ? config->addresses : 0;
+    return true;
+  }
+  return false;
 }
 
 bool graft_config_read(struct graft_config *config, int server, char *reason, size_t size) {
-  struct lists lists = {0};
+  struct written written = {.managed = "shared", .encryption = "auto", .addresses = "apart"};
+  char token_file[512] = "";
   memset(config, 0, sizeof *config);
   config->spin_microseconds = 50;
   copy(config->pci_devices, sizeof config->pci_devices, "/sys/bus/pci/devices");
   copy(config->rdma_devices, sizeof config->rdma_devices, "/sys/class/infiniband");
   config->data_connections = -1;
-  char token_file[512] = "", managed[16] = "shared", encryption[16] = "auto";
-  const char *path = getenv("GRAFT_CONFIG");
+  const char *path = getenv("GRAFT_CONFIG"), *value;
   FILE *file = fopen(path ? path : "/etc/graft/client.conf", "re");
   if (!file && path) {
     snprintf(reason, size, "GRAFT_CONFIG=%s: %s", path, strerror(errno));
     return false;
   }
   if (file) {
-    char line[LIST];
-    while (fgets(line, sizeof line, file)) {
-      char *text = trim(line), *equals = strchr(text, '=');
-      if (*text == '#' || !equals) continue;
-      *equals = 0;
-      char *key = trim(text), *value = trim(equals + 1);
-      if (!strcmp(key, "server")) copy(lists.servers, sizeof lists.servers, value);
-      if (!strcmp(key, "name")) copy(lists.name, sizeof lists.name, value);
-      if (!strcmp(key, "token-file")) copy(lists.token_file, sizeof lists.token_file, value);
-      if (!strcmp(key, "certificates")) copy(lists.certificates, sizeof lists.certificates, value);
-      if (!strcmp(key, "pci-devices")) copy(config->pci_devices, sizeof config->pci_devices, value);
-      if (!strcmp(key, "rdma-ports")) copy(config->rdma_ports, sizeof config->rdma_ports, value);
-      if (!strcmp(key, "spin-microseconds")) config->spin_microseconds = atoi(value);
-      if (!strcmp(key, "data-connections")) config->data_connections = atoi(value);
-      if (!strcmp(key, "lanes")) {
-        config->data_connections = atoi(value);
-        notice_renamed("key 'lanes' of the configuration file", "data-connections");
-      }
-      if (!strcmp(key, "managed")) copy(managed, sizeof managed, value);
-      if (!strcmp(key, "encryption")) copy(encryption, sizeof encryption, value);
-    }
+    read_file(file, config, &written);
     fclose(file);
   }
-  const char *value;
-  if ((value = getenv("GRAFT_SERVER"))) copy(lists.servers, sizeof lists.servers, value);
-  if ((value = getenv("GRAFT_NAME"))) copy(lists.name, sizeof lists.name, value);
-  if ((value = getenv("GRAFT_TOKEN_FILE"))) copy(lists.token_file, sizeof lists.token_file, value);
-  if ((value = getenv("GRAFT_CERTIFICATES"))) copy(lists.certificates, sizeof lists.certificates, value);
-  if ((value = getenv("GRAFT_SPIN_MICROSECONDS"))) config->spin_microseconds = atoi(value);
-  if ((value = getenv("GRAFT_PCI_DEVICES"))) copy(config->pci_devices, sizeof config->pci_devices, value);
-  if ((value = getenv("GRAFT_RDMA_PORTS"))) copy(config->rdma_ports, sizeof config->rdma_ports, value);
-  if ((value = getenv("GRAFT_RDMA_DEVICES"))) copy(config->rdma_devices, sizeof config->rdma_devices, value);
-  if ((value = getenv("GRAFT_LANES"))) {
-    config->data_connections = atoi(value);
-    notice_renamed("environment variable GRAFT_LANES", "GRAFT_DATA_CONNECTIONS");
-  }
-  if ((value = getenv("GRAFT_DATA_CONNECTIONS"))) config->data_connections = atoi(value);
-  if ((value = getenv("GRAFT_MANAGED"))) copy(managed, sizeof managed, value);
-  if ((value = getenv("GRAFT_ENCRYPTION"))) copy(encryption, sizeof encryption, value);
-  if (!choose(config, &lists, server, token_file, sizeof token_file, reason, size)) return false;
-  config->managed_exclusive = !strcmp(managed, "exclusive");
-  if (!config->managed_exclusive && strcmp(managed, "shared")) {
-    snprintf(reason, size, "'managed' or GRAFT_MANAGED is '%s': it can be shared or exclusive", managed);
-    return false;
-  }
-  if (!parse_encryption(encryption, &config->encryption)) {
-    snprintf(reason, size, "'encryption' or GRAFT_ENCRYPTION is '%s': it can be auto, always or never", encryption);
-    return false;
-  }
+  read_environment(config, &written);
+  if (!choose(config, &written, server, token_file, sizeof token_file, reason, size)) return false;
+  config->addresses = config->server_count > 1 ? server + 1 : 0;
+  if (!understand(config, &written, reason, size)) return false;
   config->stats = (value = getenv("GRAFT_STATS")) && strcmp(value, "0");
   config->debug = (value = getenv("GRAFT_DEBUG")) ? atoi(value) : 0;
   if (!config->servers[strspn(config->servers, GRAFT_BETWEEN_SERVERS)]) {

@@ -20,6 +20,21 @@ struct graft_session *graft_session_of_memory(uint64_t address) {
   return known ? range.context->session : NULL;
 }
 
+bool graft_host_memory_elsewhere(uint64_t *pointer) {
+  struct graft_range range;
+  bool known = graft_range_find_anywhere(*pointer, &range);
+  if (known && range.memory == GRAFT_MEMORY_ALIAS) {
+    *pointer = range.view + (*pointer - range.base);
+    return true;
+  }
+  return known && (range.memory == GRAFT_MEMORY_PINNED || range.memory == GRAFT_MEMORY_REGISTERED);
+}
+
+bool graft_is_beyond_reach(uint64_t pointer) {
+  struct graft_range range;
+  return !graft_range_find(pointer, &range) && graft_range_find_anywhere(pointer, &range);
+}
+
 bool graft_memory_collides(uint64_t base, uint64_t bytes) {
   struct graft_session *own = graft_session_current(), *other = NULL;
   for (struct graft_session *s = graft_session_next(NULL); s && !other; s = graft_session_next(s)) {

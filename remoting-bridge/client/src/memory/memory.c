@@ -313,6 +313,9 @@ GRAFT_EXPORT int cuMemHostGetDevicePointer_v2(void *device, void *host, unsigned
   struct graft_range range;
   int r = graft_ready();
   if (r) return r;
+  if (device && graft_several_servers && graft_is_beyond_reach((uintptr_t)host)) {
+    return graft_not_served("the device's address of host memory of another server");
+  }
   if (!device || flags || !pinned(host, &range)) return GRAFT_INVALID_VALUE;
   struct graft_place place = graft_place_of((uintptr_t)host, false);
   if ((r = graft_place_expose(&place, 1))) return r;

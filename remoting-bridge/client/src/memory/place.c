@@ -5,6 +5,7 @@
 #include "api/rpc.h"
 #include "api/streams.h"
 #include "base/system.h"
+#include "memory/elsewhere.h"
 #include "memory/mirror.h"
 #include "memory/ranges.h"
 #include "session/parts.h"
@@ -16,6 +17,9 @@ struct graft_place graft_place_of(uint64_t pointer, bool says_device) {
   if (known && range.memory == GRAFT_MEMORY_ALIAS) {
     pointer = range.view + (pointer - range.base);
     known = graft_range_find(pointer, &range);
+  }
+  if (!known && graft_several_servers && graft_host_memory_elsewhere(&pointer)) {
+    return (struct graft_place){.memory = GRAFT_MEMORY_NONE, .host = pointer};
   }
   if (!known) {
     return says_device ? (struct graft_place){.memory = GRAFT_MEMORY_DEVICE, .device = pointer}

@@ -11,6 +11,7 @@
 #include "api/trace.h"
 #include "base/environment.h"
 #include "graft_rpc.h"
+#include "memory/elsewhere.h"
 #include "memory/mirror.h"
 #include "memory/place.h"
 #include "memory/ranges.h"
@@ -21,6 +22,18 @@
 #define PARAMETERS 32768
 #define ATTRIBUTE_BYTES 72
 #define MAX_ATTRIBUTES 32
+
+/* Whether a parameter points to memory of another server, which the kernel could not access. */
+static bool is_beyond_reach(const uint8_t *data, unsigned bytes) {
+  bool beyond = false;
+  for (unsigned at = 0; at + sizeof(uint64_t) <= bytes && !beyond; at += sizeof(uint64_t)) {
+    uint64_t word;
+    memcpy(&word, data + at, sizeof word);
+    beyond = graft_is_beyond_reach(word);
+  }
+  if (beyond) graft_not_served("a kernel with memory of another server among its parameters");
+  return beyond;
+}
 
 /* A kernel may use all pinned memory. On transports that share none, memory whose address is among a launch's parameters is exposed. */
 static void expose_pinned(const uint8_t *data, unsigned bytes) {
@@ -134,6 +147,7 @@ static int launch(void *handle, const struct config *c, const uint8_t *attribute
   unsigned bytes;
   uint8_t room[PARAMETERS];
   if ((r = graft_launch_pack(function, parameters, extra, room, &data, &bytes))) return r;
+  if (graft_several_servers && is_beyond_reach(data, bytes)) return GRAFT_NOT_SUPPORTED;
   struct graft_span *span = graft_trace_begin(c->stream);
   if (graft_mirrors) graft_mirrors_launching(c->stream);
   if (!count) {

@@ -78,6 +78,42 @@ bool config_from(const char *text, struct graft_config *config, char *reason) {
   return ok;
 }
 
+static bool config_of(int server, struct graft_config *config, char *reason) {
+  return graft_config_read(config, server, reason, 400);
+}
+
+/* Lists of several servers. */
+static void several_servers(void) {
+  struct graft_config config;
+  char reason[400] = "", many[300] = "tcp://h:1";
+  setenv("GRAFT_CONFIG", "/dev/null", 1);
+  setenv("GRAFT_SERVER", "shm:///a tcp://h:1 ; tcp://i:2", 1);
+  setenv("GRAFT_NAME", "one; two", 1);
+  CHECK(config_of(0, &config, reason) && config.server_count == 2 && config.addresses == 1);
+  CHECK(!strcmp(config.servers, "shm:///a tcp://h:1") && !strcmp(config.name, "one"));
+  CHECK(config_of(1, &config, reason) && config.addresses == 2);
+  CHECK(!strcmp(config.servers, "tcp://i:2") && !strcmp(config.name, "two"));
+  setenv("GRAFT_NAME", "both", 1);
+  CHECK(config_of(1, &config, reason) && !strcmp(config.name, "both"));
+  setenv("GRAFT_NAME", "one; two; three", 1);
+  CHECK(!config_of(0, &config, reason) && strstr(reason, "'name' has 3 items for 2 servers"));
+  setenv("GRAFT_NAME", "both", 1);
+  setenv("GRAFT_ADDRESSES", "any", 1);
+  CHECK(config_of(1, &config, reason) && !config.addresses);
+  setenv("GRAFT_ADDRESSES", "some", 1);
+  CHECK(!config_of(1, &config, reason) && strstr(reason, "apart or any"));
+  unsetenv("GRAFT_ADDRESSES");
+  setenv("GRAFT_SERVER", "tcp://h:1;", 1);
+  CHECK(!config_of(1, &config, reason) && strstr(reason, "no server"));
+  for (int i = 0; i < GRAFT_MOST_SERVERS; i++) strcat(many, ";tcp://h:2");
+  setenv("GRAFT_SERVER", many, 1);
+  CHECK(!config_of(0, &config, reason) && strstr(reason, "lists 8 servers"));
+  setenv("GRAFT_SERVER", "tcp://h:1", 1);
+  CHECK(config_of(0, &config, reason) && config.server_count == 1 && !config.addresses);
+  unsetenv("GRAFT_SERVER");
+  unsetenv("GRAFT_NAME");
+}
+
 static void configuration(void) {
   struct graft_config config;
   char reason[400] = "";
@@ -111,4 +147,5 @@ void test_base(void) {
   hmac_sha256();
   md2();
   configuration();
+  several_servers();
 }

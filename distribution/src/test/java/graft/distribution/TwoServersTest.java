@@ -23,7 +23,7 @@ import org.junit.jupiter.params.provider.ValueSource;
  * server has a token of its own.
  */
 final class TwoServersTest {
-  private static final String GROUPS = "devices addresses code copies rows order elsewhere";
+  private static final String GROUPS = "devices addresses code copies rows order elsewhere host";
 
   @TempDir Path folder;
   private final List<SoftwareServer> servers = new ArrayList<>();

@@ -20,7 +20,7 @@ public final class AddressRange {
   public static final int LAST = 7;
 
   /** The variable of a worker's environment that has its range. */
-  public static final String VARIABLE = "GRAFT_ADDRESSES";
+  public static final String VARIABLE = "GRAFT_WORKER_ADDRESSES";
 
   /** The size of a range in bytes. */
   static final long SIZE = 8L << 40;
@@ -34,8 +34,12 @@ public final class AddressRange {
    */
   private static final long OTHERS_FIRST = 0x2000_0000_0000L;
 
-  /** Below this, the kernel lets programs map nothing, or the program's own code may lie. */
-  private static final long LOWEST = 2L << 20;
+  /**
+   * Addresses below this stay free: NVIDIA's driver maps its devices at fixed addresses there (from
+   * 0x200000000 on), and fails without them. Device memory does not lie there while there is room
+   * above, since Linux gives out the highest free addresses first.
+   */
+  private static final long LOWEST = 0x1000_0000_0000L;
 
   /** The end of the addresses that Linux gives to programs, on a boundary of {@link #GRAIN}. */
   private static final long END = (1L << 47) - (2L << 20);
@@ -69,8 +73,8 @@ public final class AddressRange {
   }
 
   /**
-   * Reserves all free addresses of this process outside the range, except those that clients
-   * choose. Does nothing for {@link #ANY}.
+   * Reserves all free addresses of this process outside the range, except low ones and those that
+   * clients choose. Does nothing for {@link #ANY}.
    */
   public static void claim(int number) {
     if (number == ANY) {
