@@ -1,11 +1,12 @@
 /* Random work on memory of every kind, compared with a model: copies, fills, kernels, graphs, host functions, values that streams
  * write and wait for, and the program's own reads and writes, in several streams and threads.
  *
- *   memory [--seed N] [--rounds N | --seconds N] [--bytes N] [--large] [--threads N] [--share] [--trace]
+ *   memory [--seed N] [--rounds N | --seconds N] [--bytes N] [--large] [--threads N] [--share] [--apart] [--trace]
  *
  * Buffers have up to --bytes (65536), two thirds of them more than half of it. With --large they have from 1 byte to --bytes (1 GiB),
  * and as many are small as large, as are the parts on which work is done. With --share each thread has another process, and both
- * work on memory of either by the calls cuIpc..., in an order that shared events make. A second device, if there is one, takes part.
+ * work on memory of either by the calls cuIpc..., in an order that shared events make. A second device, if there is one, takes part; with
+ * --apart it is that of another server, between which graphs cannot copy.
  *
  * Runs on any CUDA driver, found as libcuda.so.1 (dlopen). Prints "memory: N passed, N failed" at the end; each round is a test.
  *
@@ -50,7 +51,7 @@ static const char *const code =
     "DONE:\nret;\n}\n";
 
 handle module, kernel_add, kernel_move, contexts[2];
-bool concurrent_managed, kernels_reach_peer, large, trace;
+bool apart, concurrent_managed, kernels_reach_peer, large, trace;
 
 /* While one thread captures a stream, other threads must not wait for the context of that stream. */
 static pthread_rwlock_t turns = PTHREAD_RWLOCK_INITIALIZER;
@@ -295,6 +296,7 @@ int main(int argc, char **argv) {
     bool *flag = !strcmp(argv[i], "--trace")   ? &trace
                  : !strcmp(argv[i], "--large") ? &large
                  : !strcmp(argv[i], "--share") ? &share
+                 : !strcmp(argv[i], "--apart") ? &apart
                                                : NULL;
     if (flag) {
       *flag = true;
@@ -311,7 +313,8 @@ int main(int argc, char **argv) {
     else if (!strcmp(argv[i], "--threads"))
       count = atoi(value);
     else {
-      fprintf(stderr, "usage: %s [--seed N] [--rounds N | --seconds N] [--bytes N] [--large] [--threads N] [--share] [--trace]\n",
+      fprintf(stderr,
+              "usage: %s [--seed N] [--rounds N | --seconds N] [--bytes N] [--large] [--threads N] [--share] [--apart] [--trace]\n",
               argv[0]);
       return 2;
     }

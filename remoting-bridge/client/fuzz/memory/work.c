@@ -73,10 +73,16 @@ static ptr name(struct thread *t, const struct buffer *b, unsigned *type) {
 static bool is_of_device(const struct buffer *b) { return b->device && !b->host; }
 static handle context_of(const struct buffer *b) { return contexts[b->kind == PEER]; }
 
+/* Graphs cannot copy between devices of two servers. */
+static bool is_refused(const struct thread *t, const struct buffer *to, const struct buffer *from) {
+  return apart && t->capturing && (to->kind == PEER || from->kind == PEER);
+}
+
 static struct effect copy(struct thread *t, int stream) {
   struct buffer *to = any(t), *from = any(t);
   bool both_host = to->kind == PAGEABLE && from->host, host_from = from->kind == PAGEABLE && to->host;
-  if (to == from || is_array(to) || is_array(from) || both_host || host_from) return (struct effect){NO_EFFECT};
+  if (to == from || is_array(to) || is_array(from) || both_host || host_from || is_refused(t, to, from))
+    return (struct effect){NO_EFFECT};
   bool blocking = !t->capturing && !below(t, 6);
   if (!may_work(to, blocking ? 0 : stream) || !may_work(from, blocking ? 0 : stream)) return (struct effect){NO_EFFECT};
   size_t most = to->bytes < from->bytes ? to->bytes : from->bytes, n = a_length(t, most);
@@ -160,7 +166,8 @@ static bool place_block(struct thread *t, const struct buffer *b, size_t width, 
 
 static struct effect copy_rows(struct thread *t, int stream) {
   struct buffer *to = any(t), *from = any(t);
-  if (to == from || (to->kind == PAGEABLE && from->host) || (from->kind == PAGEABLE && to->host)) return (struct effect){NO_EFFECT};
+  if (to == from || (to->kind == PAGEABLE && from->host) || (from->kind == PAGEABLE && to->host) || is_refused(t, to, from))
+    return (struct effect){NO_EFFECT};
   bool blocking = !t->capturing && !below(t, 6);
   if (!may_work(to, blocking ? 0 : stream) || !may_work(from, blocking ? 0 : stream)) return (struct effect){NO_EFFECT};
   size_t width = 1 + below(t, SIDE), rows = 1 + below(t, 12), slices = below(t, 3) ? 1 : 1 + below(t, 3);
