@@ -23,6 +23,14 @@ int cuCtxGetDevice(int *device);
 int cuCtxSynchronize(void);
 int cuCtxEnablePeerAccess(void *peer, unsigned flags);
 int cuCtxDisablePeerAccess(void *peer);
+int cuMemCreate(uint64_t *handle, size_t bytes, const void *properties, uint64_t flags);
+int cuMemRelease(uint64_t handle);
+int cuMemAddressReserve(address *at, size_t bytes, size_t alignment, address hint, uint64_t flags);
+int cuMemAddressFree(address at, size_t bytes);
+int cuMemMap(address at, size_t bytes, size_t offset, uint64_t handle, uint64_t flags);
+int cuMemUnmap(address at, size_t bytes);
+int cuMemSetAccess(address at, size_t bytes, const void *access, size_t count);
+int cuMemRetainAllocationHandle(uint64_t *handle, address at);
 int cuModuleLoadData(void **module, const void *image);
 int cuModuleGetFunction(void **function, void *module, const char *name);
 int cuModuleGetGlobal_v2(address *pointer, size_t *bytes, void *module, const char *name);
@@ -369,6 +377,47 @@ static void host(void) {
   free(registered);
 }
 
+/* Handles of physical memory are numbers that two servers may both have given out. */
+static void virtual_memory(void) {
+  enum { BYTES = 2 << 20 };
+  struct {
+    int type, handles, location, device;
+    void *none;
+    uint64_t flags;
+  } properties[2] = {{1, 0, 1, 0, NULL, 0}, {1, 0, 1, 1, NULL, 0}};
+  struct {
+    int location, device, flags;
+  } access = {1, 0, 3};
+  uint64_t handle[2], again;
+  address at[2];
+  for (int i = 0; i < 2; i++) {
+    use(i);
+    RUN(cuMemAddressReserve(&at[i], BYTES, 0, 0, 0));
+    EXPECT(at[i] >> 43 == (0x400000000000ull >> 43) + (unsigned)i);
+  }
+  use(0);
+  for (int i = 0; i < 2; i++) RUN(cuMemCreate(&handle[i], BYTES, &properties[i], 0));
+  EXPECT(handle[0] != handle[1]);
+  EXPECT(cuMemMap(at[0], BYTES, 0, handle[1], 0) == INVALID_VALUE);
+  for (int i = 0; i < 2; i++) {
+    RUN(cuMemMap(at[i], BYTES, 0, handle[i], 0));
+    access.device = i;
+    RUN(cuMemSetAccess(at[i], BYTES, &access, 1));
+    RUN(cuMemsetD8_v2(at[i], (unsigned char)(i + 1), BYTES));
+    RUN(cuMemRetainAllocationHandle(&again, at[i]));
+    EXPECT(again >> 56 == (unsigned)i + 1);
+    RUN(cuMemRelease(again));
+  }
+  EXPECT(word(at[0]) == 0x01010101 && word(at[1]) == 0x02020202);
+  RUN(cuMemcpyDtoD_v2(at[0], at[1], BYTES / 2));
+  EXPECT(word(at[0]) == 0x02020202 && word(at[0] + BYTES / 2) == 0x01010101);
+  for (int i = 0; i < 2; i++) {
+    RUN(cuMemUnmap(at[i], BYTES));
+    RUN(cuMemRelease(handle[i]));
+    RUN(cuMemAddressFree(at[i], BYTES));
+  }
+}
+
 /* Says that it is ready, and goes on when the test has ended one server's sessions. */
 static void loss(void) {
   address of[2] = {memory(0, 4 * BLOCK), memory(1, 4 * BLOCK)};
@@ -394,7 +443,7 @@ int main(int count, char **names) {
     const char *name;
     void (*run)(void);
   } groups[] = {{"devices", devices}, {"addresses", addresses}, {"code", code},           {"copies", copies},
-                {"rows", rows},       {"order", order},         {"elsewhere", elsewhere}, {"host", host}, {"loss", loss}};
+                {"rows", rows},       {"order", order},         {"elsewhere", elsewhere}, {"host", host}, {"virtual", virtual_memory}, {"loss", loss}};
   begin();
   for (int i = 1; i < count; i++) {
     for (size_t k = 0; k < sizeof groups / sizeof *groups; k++) {

@@ -51,7 +51,7 @@ bool graft_memory_collides(uint64_t base, uint64_t bytes) {
 }
 
 /* A context of a session: that of the memory or the stream is not needed, since memory and streams are known by their own. */
-static struct graft_object *context_in(struct graft_session *session) {
+struct graft_object *graft_context_in(struct graft_session *session) {
   struct graft_object *current = graft_context_current();
   if (current && current->session == session) return current;
   for (int i = 0; i < GRAFT_MAX_DEVICES; i++) {
@@ -88,7 +88,7 @@ bool graft_visit_begin(struct graft_visit *visit, struct graft_session *session,
   visit->stream = visit->settles ? NULL : stream;
   if (visit->settles && (*error = reach(stream))) return true;
   const struct graft_object *object = graft_object(GRAFT_STREAM, visit->stream);
-  context = object ? object->u.stream.context : context_in(session);
+  context = object ? object->u.stream.context : graft_context_in(session);
   *error = context ? cuCtxPushCurrent_v2(context) : GRAFT_INVALID_CONTEXT;
   return true;
 }
@@ -199,7 +199,7 @@ static int copy_alone(struct pipe *pipe, uint64_t to) {
 
 int graft_copy_between(struct graft_session *to_session, uint64_t to, struct graft_session *from_session, uint64_t from,
                        size_t bytes, void *stream) {
-  struct graft_object *target = context_in(to_session), *source = context_in(from_session);
+  struct graft_object *target = graft_context_in(to_session), *source = graft_context_in(from_session);
   if (!target || !source) return GRAFT_INVALID_CONTEXT;
   int r = reach(stream);
   if (r) return r;
@@ -220,7 +220,7 @@ int graft_copy_between(struct graft_session *to_session, uint64_t to, struct gra
 
 /* No device of one server can access memory of another. */
 GRAFT_EXPORT int cuDeviceCanAccessPeer(int *can, int device, int peer) {
-  int r = graft_several_servers ? graft_ready() : GRAFT_OK;
+  int r = graft_ready();
   if (r) return r;
   struct graft_session *session = graft_several_servers ? graft_session_of_device(device) : NULL;
   struct graft_session *other = session ? graft_session_of_device(peer) : NULL;
@@ -231,7 +231,7 @@ GRAFT_EXPORT int cuDeviceCanAccessPeer(int *can, int device, int peer) {
 }
 
 GRAFT_EXPORT int cuDeviceGetP2PAttribute(int *value, int attribute, int device, int peer) {
-  int r = graft_several_servers ? graft_ready() : GRAFT_OK;
+  int r = graft_ready();
   if (r) return r;
   struct graft_session *session = graft_several_servers ? graft_session_of_device(device) : NULL;
   struct graft_session *other = session ? graft_session_of_device(peer) : NULL;
@@ -247,8 +247,12 @@ static bool is_peer_elsewhere(const void *peer) {
 }
 
 GRAFT_EXPORT int cuCtxEnablePeerAccess(void *peer, unsigned int flags) {
+  int r = graft_ready();
+  if (r) return r;
   return is_peer_elsewhere(peer) ? GRAFT_PEER_ACCESS_UNSUPPORTED : rpc_cuCtxEnablePeerAccess(peer, flags);
 }
 GRAFT_EXPORT int cuCtxDisablePeerAccess(void *peer) {
+  int r = graft_ready();
+  if (r) return r;
   return is_peer_elsewhere(peer) ? GRAFT_PEER_ACCESS_NOT_ENABLED : rpc_cuCtxDisablePeerAccess(peer);
 }

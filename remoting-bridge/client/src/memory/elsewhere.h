@@ -11,6 +11,8 @@
 struct graft_object;
 struct graft_session;
 
+/* A context of a session: the current one, if it belongs to the session; NULL if there is none. */
+struct graft_object *graft_context_in(struct graft_session *session);
 /* The session of memory that a device has at this address (device and managed memory), NULL if there is none. */
 struct graft_session *graft_session_of_memory(uint64_t address);
 /* Whether a pointer is one to pinned or registered memory of another session than the calling thread's, for which it is ordinary memory

@@ -136,27 +136,6 @@ GRAFT_EXPORT int cuMemGetAddressRange_v2(void *base, void *bytes, uint64_t point
   return 0;
 }
 
-/* Mapped virtual memory is device memory as long as it is mapped. */
-GRAFT_EXPORT int cuMemMap(uint64_t pointer, size_t bytes, size_t offset, uint64_t handle, uint64_t flags) {
-  int r = graft_ready();
-  if (r) return r;
-  if ((r = rpc_cuMemMap(pointer, bytes, offset, handle, flags))) return r;
-  struct graft_object *context = graft_context_current();
-  graft_range_add(&(struct graft_range){.base = pointer,
-                                        .bytes = bytes,
-                                        .memory = GRAFT_MEMORY_DEVICE,
-                                        .device = context ? context->u.context.device : 0,
-                                        .context = context});
-  return 0;
-}
-
-GRAFT_EXPORT int cuMemUnmap(uint64_t pointer, size_t bytes) {
-  int r = graft_ready();
-  if (r) return r;
-  graft_range_remove_within(pointer, bytes);
-  return rpc_cuMemUnmap(pointer, bytes);
-}
-
 /* Variables of modules are device memory, too, which copies have to know that infer their direction. */
 static int get_global(int (*ask)(uint64_t *, size_t *, void *, const char *), uint64_t *pointer, size_t *bytes, void *owner,
                       const char *name) {

@@ -10,6 +10,7 @@
 #include "graft_rpc.h"
 #include "memory/elsewhere.h"
 #include "memory/ranges.h"
+#include "memory/virtual.h"
 #include "session/session.h"
 
 #define HANDLE 64
@@ -129,22 +130,14 @@ static int refuse_descriptor(const void *result, int type, uint64_t flags) {
   return type == POSIX_FILE_DESCRIPTOR ? GRAFT_OK : GRAFT_NOT_SUPPORTED;
 }
 
-GRAFT_EXPORT int cuMemGetAllocationPropertiesFromHandle(void *properties, uint64_t handle) {
-  int32_t location[2]; /* CUmemAllocationProp: CUmemLocation at 8 */
-  int r = graft_usable();
-  if (!r) r = rpc_cuMemGetAllocationPropertiesFromHandle(properties, handle);
-  if (r) return r;
-  memcpy(location, (char *)properties + 8, sizeof location);
-  if (location[0] == 1) location[1] = graft_device_seen(graft_session_current(), location[1]);
-  memcpy((char *)properties + 8, location, sizeof location);
-  return 0;
-}
-
 GRAFT_EXPORT int cuMemExportToShareableHandle(void *shareable, uint64_t memory, int type, uint64_t flags) {
   struct graft_struct64 handle;
   int r = refuse_descriptor(shareable, type, flags);
   if (r) return r;
+  struct graft_session *before;
+  if ((r = graft_physical_enter(&memory, &before))) return r;
   r = rpc_graftMemoryExport(&handle, memory);
+  graft_physical_leave(before);
   return r ? r : give_descriptor(shareable, &handle);
 }
 
@@ -152,7 +145,9 @@ GRAFT_EXPORT int cuMemImportFromShareableHandle(void *memory, void *shareable, i
   struct graft_struct64 handle;
   int r = refuse_descriptor(memory, type, 0);
   if (r) return r;
-  return take_descriptor(shareable, &handle) ? rpc_graftMemoryImport(memory, &handle) : GRAFT_INVALID_VALUE;
+  if (!take_descriptor(shareable, &handle)) return GRAFT_INVALID_VALUE;
+  r = rpc_graftMemoryImport(memory, &handle);
+  return r ? r : (graft_physical_mark(graft_session_current(), memory), GRAFT_OK);
 }
 
 /* ---- Pools, and what is allocated from them ---- */

@@ -12,6 +12,23 @@
 
 bool graft_several_servers;
 
+int graft_session_server(const struct graft_session *session) { return session->server; }
+
+struct graft_session *graft_session_of_server(int server) {
+  struct graft_session *s = graft_session_next(NULL);
+  while (s && s->server != server) s = graft_session_next(s);
+  return s;
+}
+
+/* As graft.remoting.server.system.AddressRange has them. */
+#define FIRST_RANGE 0x400000000000ull
+#define RANGE_BITS 43
+
+struct graft_session *graft_session_of_range(uint64_t address) {
+  struct graft_session *s = address < FIRST_RANGE ? NULL : graft_session_of_server((int)((address - FIRST_RANGE) >> RANGE_BITS));
+  return s && s->config.addresses ? s : NULL;
+}
+
 static struct {
   pthread_mutex_t lock;
   bool done; /* read without the lock, by acquire */

@@ -32,6 +32,11 @@ struct graft_session *graft_session_current(void);
 /* Sets the calling thread's session, in which contexts of other sessions are not current. NULL: its context decides again. Returns what
  * was set before. */
 struct graft_session *graft_session_use(struct graft_session *session);
+/* The number of a session's server among those of the program, from 0; and the session with a server, NULL if there is none. */
+int graft_session_server(const struct graft_session *session);
+struct graft_session *graft_session_of_server(int server);
+/* The session whose server was asked to place device memory where this address lies, NULL if there is none. */
+struct graft_session *graft_session_of_range(uint64_t address);
 /* Whether the calling thread has set its session. */
 bool graft_session_is_chosen(void);
 /* The session that was made after this one, and for NULL the first; NULL after the last. */

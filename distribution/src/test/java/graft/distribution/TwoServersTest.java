@@ -23,7 +23,7 @@ import org.junit.jupiter.params.provider.ValueSource;
  * server has a token of its own.
  */
 final class TwoServersTest {
-  private static final String GROUPS = "devices addresses code copies rows order elsewhere host";
+  private static final String GROUPS = "devices addresses code copies rows order elsewhere host virtual";
 
   @TempDir Path folder;
   private final List<SoftwareServer> servers = new ArrayList<>();
@@ -118,6 +118,23 @@ final class TwoServersTest {
     assertThat(out.readLine()).isEqualTo("loss: ok");
     assertThat(program.waitFor(20, TimeUnit.SECONDS)).isTrue();
     assertThat(program.exitValue()).isZero();
+  }
+
+  @Test
+  void graftRunTakesSeveralServers() throws Exception {
+    List<String> words = new ArrayList<>(List.of(SoftwareServer.GRAFT, "run"));
+    for (SoftwareServer server : servers) {
+      words.addAll(List.of("--server", server.over("shm")));
+      words.addAll(List.of("--token-file", server.environment("").get("GRAFT_TOKEN_FILE")));
+    }
+    words.addAll(List.of("--name", SoftwareServer.NAME, "--"));
+    words.addAll(List.of(folder.resolve("servers").toString(), "addresses"));
+    Finished program = Finished.run(folder, System.getenv(), words);
+    assertThat(program.code()).as("%s", program).isZero();
+    words.add(2, "--name=another");
+    words.add(2, "--name=third");
+    assertThat(Finished.run(folder, System.getenv(), words).err())
+        .contains("--name is given 3 times for 2 servers");
   }
 
   @Test

@@ -10,6 +10,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.Collectors;
 import picocli.CommandLine.ArgGroup;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
@@ -27,8 +28,10 @@ public final class RemoteProgram {
         paramLabel = "URL",
         description =
             "The server to use: an address at which it listens, or shm:///PATH for shared memory over"
-                + " its Unix socket, rdma://HOST:PORT for UCX over its port.")
-    ServerAddress server;
+                + " its Unix socket, rdma://HOST:PORT for UCX over its port. Given several times, the"
+                + " program has the devices of all servers, in this order; --name and --token-file"
+                + " are then given once for all servers or once for each.")
+    List<ServerAddress> servers = List.of();
 
     @Option(
         names = "--device",
@@ -64,22 +67,28 @@ public final class RemoteProgram {
    * @throws GraftException if it cannot be started
    */
   public int run(Map<String, String> settings) throws IOException, InterruptedException {
-    if (where.server != null) {
-      return run(where.server, token.name(), token.file(), settings);
+    if (!where.servers.isEmpty()) {
+      int count = where.servers.size();
+      return run(addresses(), token.names(count), token.files(count), settings);
     }
     try (PrivateServer server = PrivateServer.start(where.device, memory)) {
       ServerAddress address = new ServerAddress(server.endpoint().toString());
-      return run(address, PrivateServer.NAME, server.tokenFile(), settings);
+      return run(address.toString(), PrivateServer.NAME, server.tokenFile(), settings);
     }
   }
 
-  private int run(ServerAddress server, String client, Path tokenFile, Map<String, String> settings)
+  private String addresses() {
+    return where.servers.stream()
+        .map(ServerAddress::toString)
+        .collect(Collectors.joining(ClientToken.BETWEEN_SERVERS));
+  }
+
+  private int run(String server, String client, Path tokenFile, Map<String, String> settings)
       throws InterruptedException {
     List<String> command = new ArrayList<>(words);
     ProcessBuilder builder = new ProcessBuilder(command).inheritIO();
     builder.environment().putAll(settings);
-    ProgramEnvironment.remote(
-            "server", ClientFolder.existing(), server.toString(), client, tokenFile)
+    ProgramEnvironment.remote("server", ClientFolder.existing(), server, client, tokenFile)
         .applyTo(builder.environment());
     try {
       // Ctrl-C reaches the program too. The program decides how to react, and graft waits for its

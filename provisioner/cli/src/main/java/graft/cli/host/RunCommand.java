@@ -18,7 +18,7 @@ import picocli.CommandLine.Mixin;
       "The program is given the client in place of the CUDA driver, and needs no change. With --server"
           + " it uses that server, with the token in --token-file. With --device it gets a private"
           + " server, which ends with the program. --device software runs programs on a machine"
-          + " without a GPU.",
+          + " without a GPU. With several --server one program uses the GPUs of all of them.",
       "",
       "Ends with the program's exit code, or 125 if it could not be run.",
       ""
@@ -27,7 +27,8 @@ import picocli.CommandLine.Mixin;
     footer = {
       "  graft run --device software -- ./vectorAdd",
       "  graft run --server tcp://gpu-node:7799 --name me --token-file ~/.graft-token -- ./train",
-      "  graft run --server shm:///run/graft.sock --name me --token-file ~/.graft-token -- ./train"
+      "  graft run --server shm:///run/graft.sock --name me --token-file ~/.graft-token -- ./train",
+      "  graft run --server tcp://node1:7799 --server tcp://node2:7799 --name me --token-file ~/.graft-token -- ./train"
     })
 public final class RunCommand implements Callable<Integer> {
   @Mixin Output output;

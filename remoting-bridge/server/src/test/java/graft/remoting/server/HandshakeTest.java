@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import graft.remoting.server.control.DeviceSpec;
 import graft.remoting.server.protocol.HandshakeMessages;
 import graft.remoting.server.protocol.HandshakeStatus;
+import graft.remoting.server.system.AddressRange;
 import graft.remoting.server.session.call.Dispatcher;
 import graft.remoting.server.system.ListenAddress;
 import java.io.IOException;
@@ -87,6 +88,37 @@ class HandshakeTest {
           WireClient.little(128).putInt(HandshakeMessages.MAGIC).putInt(9).position(128).flip());
       assertThat(client.receive(64).getInt(4)).isEqualTo(HandshakeStatus.WRONG_VERSION.code());
       assertThat(client.receive(256).getInt(0)).isEqualTo(HandshakeStatus.WRONG_VERSION.code());
+    }
+  }
+
+  /** A worker starts with nothing of what a client says but the number of a range. */
+  @Test
+  void onlyRangesOfAddressesThatExistAreTaken() throws Exception {
+    assertThat(isChallenged(HandshakeMessages.KIND_SESSION, 0)).isTrue();
+    assertThat(isChallenged(HandshakeMessages.KIND_SESSION, AddressRange.LAST << 8)).isTrue();
+    for (int number = AddressRange.LAST + 1; number < 256; number++) {
+      assertThat(isChallenged(HandshakeMessages.KIND_SESSION, number << 8)).isFalse();
+    }
+    assertThat(isChallenged(HandshakeMessages.KIND_CONNECTION, 1 << 8)).isFalse();
+    assertServes();
+  }
+
+  /** Returns whether the server answers a greeting with these flags. */
+  private static boolean isChallenged(int kind, int flags) throws IOException {
+    try (WireClient client = WireClient.connect(fixture.address())) {
+      client.send(
+          WireClient.little(128)
+              .putInt(HandshakeMessages.MAGIC)
+              .putInt(HandshakeMessages.VERSION)
+              .putLong(Dispatcher.API_HASH)
+              .putShort(112, (short) kind)
+              .putShort(114, (short) flags)
+              .position(128)
+              .flip());
+      client.receive(64);
+      return true;
+    } catch (IOException e) {
+      return false;
     }
   }
 
