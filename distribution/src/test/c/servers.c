@@ -372,7 +372,10 @@ static void host(void) {
     RUN(cuStreamSynchronize(stream[i]));
     EXPECT(registered[0] == 6 + (unsigned)i && registered[BLOCK - 1] == 6 + (unsigned)i);
   }
-  RUN(cuMemHostUnregister(registered));
+  for (int i = 0; i < 2; i++) {
+    use(i);
+    RUN(cuMemHostUnregister(registered));
+  }
   RUN(cuMemFreeHost(pinned));
   free(registered);
 }

@@ -59,7 +59,7 @@ struct graft_object *graft_context_current(void) {
 
 struct graft_session *graft_session_current(void) {
   if (thread.session) return thread.session;
-  return thread.depth ? thread.stack[thread.depth - 1]->session : &graft_default_session;
+  return thread.depth ? thread.stack[thread.depth - 1]->session : __atomic_load_n(&graft_first_session, __ATOMIC_RELAXED);
 }
 
 bool graft_session_is_chosen(void) { return thread.session; }

@@ -72,10 +72,11 @@ static int open_several(int count) {
     while (sem_wait(&opened)) {} /* a signal's handler has run */
   }
   graft_devices_join();
-  for (struct graft_session *s = graft_session_next(NULL); s && result; s = graft_session_next(s)) {
-    if (graft_session_is_open(s)) result = GRAFT_OK;
-  }
-  return result;
+  struct graft_session *first = graft_session_next(NULL);
+  while (first && !graft_session_is_open(first)) first = graft_session_next(first);
+  if (!first) return result;
+  __atomic_store_n(&graft_first_session, first, __ATOMIC_RELAXED);
+  return GRAFT_OK;
 }
 
 int graft_sessions_open(void) {

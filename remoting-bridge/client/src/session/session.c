@@ -27,6 +27,7 @@
 _Static_assert(!offsetof(struct graft_session, parts), "graft_parts relies on it");
 
 struct graft_session graft_default_session;
+struct graft_session *graft_first_session = &graft_default_session;
 
 static struct {
   pthread_mutex_t lock;

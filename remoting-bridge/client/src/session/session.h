@@ -23,8 +23,10 @@ extern bool graft_several_servers;
 /* Opens the sessions with all configured servers, at the first call. 0 if one of them can be used, else the first one's error. If the
  * calling thread has chosen a session (graft_session_use), opens that one alone. */
 int graft_sessions_open(void);
-/* The session of threads without a context. */
+/* The session that the process begins with. */
 extern struct graft_session graft_default_session;
+/* The session of threads without a context: that, or if its server could not be reached, the next one. Atomic. */
+extern struct graft_session *graft_first_session;
 /* Initializes a session in zeroed memory. The session connects at its first use, and is never freed. */
 void graft_session_init(struct graft_session *session);
 /* The calling thread's session: the one set by graft_session_use, else that of its current context, else the default session. */

@@ -23,7 +23,8 @@ import org.junit.jupiter.params.provider.ValueSource;
  * server has a token of its own.
  */
 final class TwoServersTest {
-  private static final String GROUPS = "devices addresses code copies rows order elsewhere host virtual";
+  private static final String GROUPS =
+      "devices addresses code copies rows order elsewhere host virtual";
 
   @TempDir Path folder;
   private final List<SoftwareServer> servers = new ArrayList<>();
@@ -101,6 +102,8 @@ final class TwoServersTest {
     Finished program = run("unix", Map.of(), "environment", "devices");
     assertThat(program.out()).isEqualTo("devices 0\n");
     assertThat(program.err()).contains("graft: ").contains("first");
+    Finished pools = run("unix", Map.of(), "environment", "memory");
+    assertThat(pools.out()).contains("memory of device 0", "pool's access 3");
   }
 
   @ParameterizedTest(name = "server {0}")
