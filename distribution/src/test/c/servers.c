@@ -423,7 +423,8 @@ static void virtual_memory(void) {
 
 /* Says that it is ready, and goes on when the test has ended one server's sessions. */
 static void loss(void) {
-  address of[2] = {memory(0, 4 * BLOCK), memory(1, 4 * BLOCK)};
+  enum { LARGE = 9 << 20 };
+  address of[2] = {memory(0, LARGE), memory(1, LARGE)};
   char line[16];
   printf("ready\n");
   fflush(stdout);
@@ -435,6 +436,8 @@ static void loss(void) {
   EXPECT(cuMemsetD32Async(of[lost], 1, BLOCK, stream[lost]) == 46 || cuStreamSynchronize(stream[lost]) == 46);
   use(other);
   EXPECT(cuMemcpyPeer(of[other], context[other], of[lost], context[lost], 4) == 46);
+  EXPECT(cuMemcpyPeer(of[other], context[other], of[lost], context[lost], LARGE) == 46);
+  EXPECT(cuMemcpyPeer(of[lost], context[lost], of[other], context[other], LARGE) == 46);
   RUN(cuMemsetD32Async(of[other], 3, BLOCK, stream[other]));
   add(of[other], BLOCK, 4, 0, stream[other]);
   RUN(cuStreamSynchronize(stream[other]));

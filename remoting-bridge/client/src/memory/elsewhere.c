@@ -1,6 +1,7 @@
 #include "memory/elsewhere.h"
 
 #include <pthread.h>
+#include <signal.h>
 #include <stdlib.h>
 
 #include "api/contexts.h"
@@ -120,8 +121,7 @@ struct pipe {
   pthread_cond_t changed;
   uint8_t *memory; /* PIECES pieces */
   size_t read, written;
-  bool over;  /* the reader has ended */
-  int result; /* of the reader, or set by the writer to end it */
+  int result; /* an error, which ends both threads' work */
   struct graft_object *context;
   uint64_t from;
   size_t bytes;
@@ -134,51 +134,57 @@ static size_t piece_at(size_t bytes, size_t index) {
 
 static uint8_t *room_of(const struct pipe *pipe, size_t index) { return pipe->memory + index % PIECES * PIECE; }
 
+/* Waits until so many pieces have been read or written. Returns the error that has ended the copy, or 0. */
+static int await_piece(struct pipe *pipe, const size_t *done, size_t least) {
+  pthread_mutex_lock(&pipe->lock);
+  while (*done < least && !pipe->result) pthread_cond_wait(&pipe->changed, &pipe->lock);
+  int r = pipe->result;
+  pthread_mutex_unlock(&pipe->lock);
+  return r;
+}
+
+/* Counts a piece, or notes an error. */
+static void pass_piece(struct pipe *pipe, size_t *done, int r) {
+  pthread_mutex_lock(&pipe->lock);
+  if (r)
+    pipe->result = r;
+  else
+    ++*done;
+  pthread_cond_signal(&pipe->changed);
+  pthread_mutex_unlock(&pipe->lock);
+}
+
 static void *read_pieces(void *argument) {
   struct pipe *pipe = argument;
   size_t count = (pipe->bytes + PIECE - 1) / PIECE;
   int r = cuCtxPushCurrent_v2(pipe->context);
+  if (r) pass_piece(pipe, &pipe->read, r);
   for (size_t i = 0; i < count && !r; i++) {
-    pthread_mutex_lock(&pipe->lock);
-    while (i - pipe->written == PIECES && !pipe->result) pthread_cond_wait(&pipe->changed, &pipe->lock);
-    r = pipe->result;
-    pthread_mutex_unlock(&pipe->lock);
+    r = await_piece(pipe, &pipe->written, i < PIECES ? 0 : i - PIECES + 1);
     if (!r) r = cuMemcpyDtoH_v2(room_of(pipe, i), pipe->from + i * PIECE, piece_at(pipe->bytes, i));
-    pthread_mutex_lock(&pipe->lock);
-    if (!r)
-      pipe->read++;
-    else
-      pipe->result = r;
-    pthread_cond_signal(&pipe->changed);
-    pthread_mutex_unlock(&pipe->lock);
+    pass_piece(pipe, &pipe->read, r);
   }
-  cuCtxPopCurrent_v2(NULL);
-  pthread_mutex_lock(&pipe->lock);
-  if (r) pipe->result = r;
-  pipe->over = true;
-  pthread_cond_signal(&pipe->changed);
-  pthread_mutex_unlock(&pipe->lock);
-  return NULL;
+  return NULL; /* the thread's stack of contexts ends with it */
+}
+
+/* Not a thread of the client's own (graft_start_thread): it makes calls as one of the program's threads would. */
+static bool start_reader(pthread_t *reader, struct pipe *pipe) {
+  sigset_t all, before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  bool started = !pthread_create(reader, NULL, read_pieces, pipe);
+  pthread_sigmask(SIG_SETMASK, &before, NULL);
+  return started;
 }
 
 static int write_pieces(struct pipe *pipe, uint64_t to) {
   size_t count = (pipe->bytes + PIECE - 1) / PIECE;
   int r = GRAFT_OK;
   for (size_t i = 0; i < count && !r; i++) {
-    pthread_mutex_lock(&pipe->lock);
-    while (pipe->read == i && !pipe->result) pthread_cond_wait(&pipe->changed, &pipe->lock);
-    r = pipe->result;
-    pthread_mutex_unlock(&pipe->lock);
+    r = await_piece(pipe, &pipe->read, i + 1);
     if (!r) r = cuMemcpyHtoDAsync_v2(to + i * PIECE, room_of(pipe, i), piece_at(pipe->bytes, i), NULL);
-    pthread_mutex_lock(&pipe->lock);
-    pipe->written++;
-    if (r) pipe->result = r;
-    pthread_cond_signal(&pipe->changed);
-    pthread_mutex_unlock(&pipe->lock);
+    pass_piece(pipe, &pipe->written, r);
   }
-  pthread_mutex_lock(&pipe->lock);
-  while (!pipe->over) pthread_cond_wait(&pipe->changed, &pipe->lock);
-  pthread_mutex_unlock(&pipe->lock);
   return r ? r : cuStreamSynchronize(NULL);
 }
 
@@ -205,11 +211,13 @@ int graft_copy_between(struct graft_session *to_session, uint64_t to, struct gra
   if (r) return r;
   struct pipe pipe = {
       .lock = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER, .context = source, .from = from, .bytes = bytes};
-  bool apart = bytes > PIECE;
-  pipe.memory = malloc(apart ? PIECES * PIECE : bytes);
+  pipe.memory = malloc(bytes > PIECE ? PIECES * PIECE : bytes);
   if (!pipe.memory) return GRAFT_OUT_OF_MEMORY;
   if (!(r = cuCtxPushCurrent_v2(target))) {
-    r = apart && graft_start_thread(read_pieces, &pipe) ? write_pieces(&pipe, to) : copy_alone(&pipe, to);
+    pthread_t reader;
+    bool helped = bytes > PIECE && start_reader(&reader, &pipe);
+    r = helped ? write_pieces(&pipe, to) : copy_alone(&pipe, to);
+    if (helped) pthread_join(reader, NULL);
     cuCtxPopCurrent_v2(NULL);
   }
   free(pipe.memory);
