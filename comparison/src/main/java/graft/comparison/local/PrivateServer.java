@@ -13,6 +13,7 @@ import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 
@@ -26,6 +27,11 @@ public final class PrivateServer implements AutoCloseable {
 
   /** The channels that {@link #url} accepts; {@code tls} is tcp, encrypted also on loopback. */
   static final List<String> CHANNELS = List.of("shm", "unix", "tcp", "tls", "rdma");
+
+  private static final int MAX_SESSIONS = 128;
+
+  /** The sessions of programs that have just ended keep their places until their workers end. */
+  private static final Duration QUEUE_TIMEOUT = Duration.ofMinutes(1);
 
   /** Refuses a channel that is not one of {@link #CHANNELS}. */
   public static void checkChannel(String channel) {
@@ -62,6 +68,8 @@ public final class PrivateServer implements AutoCloseable {
           ServerConfig.builder(folder.resolve("tokens"), ServedDevice.parse(device))
               .listen(new ListenAddress.Unix(folder.resolve("socket")))
               .runtimeFolder(folder.resolve("run"))
+              .maxSessions(MAX_SESSIONS)
+              .queueTimeout(QUEUE_TIMEOUT)
               .spares(1);
       if (memory != null) {
         config.memory(memory.bytes());

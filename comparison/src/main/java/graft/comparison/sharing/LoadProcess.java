@@ -25,6 +25,9 @@ final class LoadProcess implements AutoCloseable {
   /** The last line that is no measurement: why the program failed, if it has. */
   private String lastWords = "it printed nothing";
 
+  /** The last complaint of Graft's client; empty if there was none. */
+  private String complaint = "";
+
   /**
    * Starts the program.
    *
@@ -46,7 +49,7 @@ final class LoadProcess implements AutoCloseable {
   boolean awaitReady() throws IOException {
     String line = output.readLine();
     while (line != null && !line.equals("ready")) {
-      lastWords = line;
+      listen(line);
       line = output.readLine();
     }
     return line != null;
@@ -68,16 +71,26 @@ final class LoadProcess implements AutoCloseable {
     for (String line = output.readLine(); line != null; line = output.readLine()) {
       List<Measurement> printed = Results.printed(line);
       found.addAll(printed);
-      lastWords = printed.isEmpty() ? line : lastWords;
+      if (printed.isEmpty()) {
+        listen(line);
+      }
     }
     return process.waitFor() == 0
         ? found.stream().filter(m -> m.state() == State.WARM).findFirst()
         : Optional.empty();
   }
 
-  /** What the program said last. */
+  private void listen(String line) {
+    if (line.startsWith("graft: ")) {
+      complaint = " (" + line + ")";
+    } else {
+      lastWords = line;
+    }
+  }
+
+  /** What the program said last, and what the client said last. */
   String lastWords() {
-    return lastWords;
+    return lastWords + complaint;
   }
 
   @Override

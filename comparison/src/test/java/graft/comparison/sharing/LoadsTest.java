@@ -65,7 +65,7 @@ final class LoadsTest {
     Loads loads =
         loads(
             Duration.ofSeconds(30),
-            "test $GUEST = early && { echo 'result=failed: early'; exit 1; }; echo ready;"
+            "test $GUEST = early && { echo 'graft: no place' >&2; echo 'result=failed: early'; exit 1; }; echo ready;"
                 + " read line; test $GUEST = late && { echo 'result=failed: late'; exit 1; };"
                 + " set -- 2.5;"
                 + FIGURE);
@@ -74,7 +74,7 @@ final class LoadsTest {
     assertThat(Loads.busy("busy", 7, results).samples()).containsExactly(null, null, 2.5);
     assertThat(warnings)
         .containsExactly(
-            "a program of early failed: result=failed: early",
+            "a program of early failed: result=failed: early (graft: no place)",
             "a program of late failed: result=failed: late");
   }
 

@@ -22,7 +22,8 @@ final class PackageUnits {
             "What it serves, and where: /etc/default/graft-server.",
             "of this node",
             "EnvironmentFile=/etc/default/graft-server",
-            false);
+            false,
+            true);
     Path folder = Path.of(args[1]);
     Files.writeString(folder.resolve("graft-starter.service"), units.starter());
     Files.writeString(folder.resolve("graft-server.service"), units.server());

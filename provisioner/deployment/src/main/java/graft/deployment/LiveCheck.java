@@ -126,10 +126,11 @@ public final class LiveCheck {
             .findFirst()
             .orElseThrow();
     try {
-      if (question.ask(socket).get("sessions") instanceof List<?> sessions) {
+      Map<String, Object> answer = question.ask(socket);
+      if (answer.get("sessions") instanceof List<?> sessions) {
         tree.put("answers", true);
         tree.put("sessions", sessions.size());
-        return Optional.empty();
+        return problem(gpu, answer);
       }
       throw new IOException("its answer has no sessions");
     } catch (IOException | IllegalArgumentException e) {
@@ -146,6 +147,21 @@ public final class LiveCheck {
                   + tree.get("pid")
                   + ", then graft apply starts it again"));
     }
+  }
+
+  private Optional<LiveFinding> problem(String gpu, Map<String, Object> answer) {
+    return answer.get("server") instanceof Map<?, ?> server
+            && server.get("problem") instanceof String problem
+        ? Optional.of(
+            new LiveFinding(
+                "GPU " + gpu,
+                "it takes no new sessions: " + GuestText.line(problem, MOST_CHARACTERS),
+                "reset the GPU (nvidia-smi --gpu-reset) or start its machine again, then graft"
+                    + " restart "
+                    + deployment
+                    + " "
+                    + gpu))
+        : Optional.empty();
   }
 
   /** A guest that was never waited for may have neither an agent nor SSH. */

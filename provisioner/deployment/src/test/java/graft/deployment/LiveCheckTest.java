@@ -97,6 +97,20 @@ class LiveCheckTest {
   }
 
   @Test
+  void aGpuWithAProblemIsWrong() throws Exception {
+    JournalState journal = runningServer();
+    Map<String, Object> server = Map.of("problem", "GPU-1: Xid 79,\n\u001b[2J off the bus");
+    List<LiveFinding> findings =
+        examine(
+            journal, status(journal), socket -> Map.of("sessions", List.of(), "server", server));
+    assertThat(findings).hasSize(1);
+    assertThat(findings.get(0).toString())
+        .startsWith("GPU gpu0: it takes no new sessions: GPU-1: Xid 79,")
+        .doesNotContain("\u001b", "\n");
+    assertThat(findings.get(0).fix()).contains("--gpu-reset", "graft restart lab gpu0");
+  }
+
+  @Test
   void aServerThatRunsAndDoesNotAnswerIsWrong() throws Exception {
     JournalState journal = runningServer();
     DeploymentStatus status = status(journal);

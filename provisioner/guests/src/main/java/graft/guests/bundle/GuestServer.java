@@ -33,7 +33,8 @@ final class GuestServer {
             "Written by graft.",
             "of this guest",
             "",
-            serve.contains("--rdma-ports"));
+            serve.contains("--rdma-ports"),
+            !serve.contains("--device software"));
     return settings.with("starter-unit", units.starter()).with("server-unit", units.server());
   }
 }

@@ -14,6 +14,7 @@ import java.util.Map;
  * @param environment a line of further settings of both units, for example {@code
  *     EnvironmentFile=...}, or nothing
  * @param rdma whether the server opens InfiniBand's devices
+ * @param gpu whether the server may have a GPU
  */
 public record NodeUnits(
     String home,
@@ -22,7 +23,8 @@ public record NodeUnits(
     String origin,
     String name,
     String environment,
-    boolean rdma) {
+    boolean rdma,
+    boolean gpu) {
   private static final String RUNTIME = "graft/server";
   private static final String SOCKET = "/run/" + RUNTIME + "/starter.sock";
   private static final String CONFIG = "/run/" + RUNTIME + "/starter.conf";
@@ -78,6 +80,6 @@ public record NodeUnits(
             "logs",
             "LogsDirectory=graft\nLogsDirectoryMode=0700",
             "devices",
-            ServerUnit.devices(rdma)));
+            ServerUnit.devices(rdma, gpu)));
   }
 }

@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.regex.Matcher;
@@ -58,14 +59,23 @@ public enum ServerUnit {
   }
 
   /**
-   * The lines for the device nodes that a server may open: those of the adapters, if it uses rdma.
+   * The lines for the device nodes that a server may open: those of the adapters, if it uses rdma,
+   * and those by which NVML watches GPUs. With these alone no program can use a GPU.
    */
-  public static String devices(boolean rdma) {
-    return rdma
-        ? "DevicePolicy=closed\n"
-            + "DeviceAllow=char-infiniband_verbs rw\n"
-            + "DeviceAllow=char-rdma_cm rw"
-        : "PrivateDevices=yes";
+  public static String devices(boolean rdma, boolean gpu) {
+    List<String> lines = new ArrayList<>();
+    if (rdma) {
+      lines.add("DeviceAllow=char-infiniband_verbs rw");
+      lines.add("DeviceAllow=char-rdma_cm rw");
+    }
+    if (gpu) {
+      // The driver's name for its nodes, in older versions and in newer ones.
+      lines.add("DeviceAllow=char-nvidia-frontend rw");
+      lines.add("DeviceAllow=char-nvidia rw");
+    }
+    return lines.isEmpty()
+        ? "PrivateDevices=yes"
+        : "DevicePolicy=closed\n" + String.join("\n", lines);
   }
 
   /** A command, quoted by systemd.syntax(7). */

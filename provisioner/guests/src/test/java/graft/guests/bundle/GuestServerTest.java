@@ -28,6 +28,10 @@ class GuestServerTest {
   @TempDir Path folder;
 
   private Payload payload(String options) {
+    return payload("software", options);
+  }
+
+  private Payload payload(String device, String options) {
     PayloadBuilder builder =
         new PayloadBuilder(
             source ->
@@ -38,7 +42,7 @@ class GuestServerTest {
             .with("home", "/h")
             .with("guest", "owner")
             .with("port", "7800")
-            .with("device", "software")
+            .with("device", device)
             .with("options", options);
     builder.add(Bundles.near(folder).find(Bundles.SERVER).orElseThrow(), given);
     return builder.build("owner");
@@ -91,6 +95,14 @@ class GuestServerTest {
         .filteredOn(file -> file.path().equals(PREPARE))
         .extracting(PayloadFile::mode)
         .containsExactly(0755);
+  }
+
+  @Test
+  void aServerOfAGpuMayWatchItAndNotUseIt() {
+    assertThat(text(payload("gpu", ""), SERVER))
+        .contains("DevicePolicy=closed\nDeviceAllow=char-nvidia-frontend rw\n")
+        .contains("DeviceAllow=char-nvidia rw\n")
+        .doesNotContain("PrivateDevices", "uvm");
   }
 
   @Test

@@ -4,6 +4,7 @@ import graft.common.disk.PrivateFiles;
 import graft.common.grants.Grant;
 import graft.common.grants.TokensFile;
 import graft.remoting.server.accept.Acceptor;
+import graft.remoting.server.accept.GpuProblems;
 import graft.remoting.server.accept.Grants;
 import graft.remoting.server.accept.Handshake;
 import graft.remoting.server.accept.NodeCertificates;
@@ -11,6 +12,7 @@ import graft.remoting.server.accept.RevocationWatch;
 import graft.remoting.server.accept.SessionGate;
 import graft.remoting.server.accept.SessionPlaces;
 import graft.remoting.server.control.WorkerKind;
+import graft.remoting.server.health.GpuHealth;
 import graft.remoting.server.jail.Isolation;
 import graft.remoting.server.jail.IsolationException;
 import graft.remoting.server.jail.WorkerJail;
@@ -84,9 +86,14 @@ public final class GraftServer implements AutoCloseable {
    *     server had created is removed before the exception is thrown.
    */
   public static GraftServer start(ServerConfig config) throws ServerException {
+    return start(config, GpuHealth.start(config.device()));
+  }
+
+  static GraftServer start(ServerConfig config, GpuHealth health) throws ServerException {
     GraftServer server = new GraftServer();
+    server.parts.add(health);
     try {
-      server.open(config);
+      server.open(config, health);
       return server;
     } catch (ServerException e) {
       server.close();
@@ -94,7 +101,7 @@ public final class GraftServer implements AutoCloseable {
     }
   }
 
-  private void open(ServerConfig config) throws ServerException {
+  private void open(ServerConfig config, GpuHealth health) throws ServerException {
     if (!config.rdmaPorts().isEmpty()) {
       rdmaObstacle = Ucx.obstacle(String.join(",", config.rdmaPorts()));
     }
@@ -127,6 +134,7 @@ public final class GraftServer implements AutoCloseable {
     parts.add(shares);
     parts.add(pool);
     pool.start();
+    health.onProblem(new GpuProblems(pool, health, audit));
     SessionPlaces places =
         new SessionPlaces(
             config.maxSessions(),
@@ -135,7 +143,7 @@ public final class GraftServer implements AutoCloseable {
             grants,
             pool::sessions);
     pool.onSessionEnd(places::sessionEnded);
-    openViews(config, pool, metrics, shares, places);
+    openViews(config, pool, metrics, shares, health, places);
     Handshake handshake =
         new Handshake(
             Dispatcher.API_HASH, grants, certificates, pool::secret, config.handshakeLimit());
@@ -144,7 +152,15 @@ public final class GraftServer implements AutoCloseable {
             listeners,
             handshake,
             new SessionGate(
-                pool, config.device(), config.limits(), uses, shares, places, metrics, audit),
+                pool,
+                config.device(),
+                config.limits(),
+                uses,
+                shares,
+                health,
+                places,
+                metrics,
+                audit),
             metrics,
             audit,
             config.maxHandshakes(),
@@ -169,13 +185,14 @@ public final class GraftServer implements AutoCloseable {
       WorkerPool pool,
       ServerMetrics metrics,
       GpuShares shares,
+      GpuHealth health,
       SessionPlaces places)
       throws ServerException {
     if (config.metrics().isPresent()) {
       MetricsEndpoint endpoint =
           new MetricsEndpoint(
               config.metrics().get(),
-              () -> metrics.page(pool.readyWorkers(), places.waiting().size()),
+              () -> metrics.page(pool.readyWorkers(), places.waiting().size(), health.gpus()),
               pool::hasWorker);
       parts.add(endpoint);
       metricsAddress = Optional.of(endpoint.address());
@@ -184,7 +201,7 @@ public final class GraftServer implements AutoCloseable {
       List<String> listen = addresses.stream().map(ListenAddress::toString).toList();
       OperatorRequests requests =
           new OperatorRequests(
-              pool, shares, config.device(), listen, config.maxSessions(), places::waiting);
+              pool, shares, health, config.device(), listen, config.maxSessions(), places::waiting);
       parts.add(new OperatorSocket(config.operator().get(), requests, pool::hasWorker));
     }
   }

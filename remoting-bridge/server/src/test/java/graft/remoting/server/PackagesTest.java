@@ -33,10 +33,11 @@ class PackagesTest {
           Map.entry("device", "protocol system"),
           // The server's process.
           Map.entry("jail", "control system transport"),
-          Map.entry("pool", "control exchange jail protocol system transport"),
-          Map.entry("accept", "control exchange pool protocol share system transport"),
+          Map.entry("health", "control"),
+          Map.entry("pool", "control exchange health jail protocol system transport"),
+          Map.entry("accept", "control exchange health pool protocol share system transport"),
           Map.entry("share", "control exchange"),
-          Map.entry("operate", "control exchange pool share system"),
+          Map.entry("operate", "control exchange health pool share system"),
           // The worker's process.
           Map.entry("session.memory", "exchange system"),
           Map.entry("session.call", "connection protocol session.memory"),
@@ -63,7 +64,7 @@ class PackagesTest {
           // The packages that start the two.
           Map.entry(
               "",
-              "accept control exchange jail operate pool session.call share system transport"
+              "accept control exchange health jail operate pool session.call share system transport"
                   + " worker"));
 
   private static final JavaClasses CLASSES =

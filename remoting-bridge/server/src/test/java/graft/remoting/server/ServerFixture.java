@@ -1,6 +1,7 @@
 package graft.remoting.server;
 
 import graft.remoting.server.control.DeviceSpec;
+import graft.remoting.server.health.GpuHealth;
 import graft.remoting.server.system.ListenAddress;
 import graft.remoting.server.system.ServerException;
 import java.io.IOException;
@@ -31,6 +32,14 @@ final class ServerFixture implements AutoCloseable {
   static ServerFixture start(Path folder, String device, UnaryOperator<ServerConfig.Builder> change)
       throws IOException, ServerException {
     return new ServerFixture(GraftServer.start(change.apply(config(folder, device)).build()));
+  }
+
+  /** A server that serves GPUs with this health. */
+  static ServerFixture start(
+      Path folder, String device, GpuHealth health, UnaryOperator<ServerConfig.Builder> change)
+      throws IOException, ServerException {
+    return new ServerFixture(
+        GraftServer.start(change.apply(config(folder, device)).build(), health));
   }
 
   static ServerFixture of(ServerConfig.Builder config) throws ServerException {

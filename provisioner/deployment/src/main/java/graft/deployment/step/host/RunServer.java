@@ -183,7 +183,7 @@ public record RunServer(
                 "logs",
                 "ReadWritePaths=-" + folder.logs(),
                 "devices",
-                ServerUnit.devices(!rdmaPorts.isEmpty())));
+                ServerUnit.devices(!rdmaPorts.isEmpty(), !device.equals("software"))));
     return List.of(
         new MakeUnit(gpu, ServerUnits.starter(folder), starter, false),
         new MakeUnit(gpu, ServerUnits.server(folder), server, atBoot));

@@ -5,6 +5,7 @@ import graft.remoting.server.control.ControlMessage;
 import graft.remoting.server.control.DeviceSpec;
 import graft.remoting.server.control.WorkerKind;
 import graft.remoting.server.exchange.SessionLimits;
+import graft.remoting.server.health.GpuHealth;
 import graft.remoting.server.pool.GuestUses;
 import graft.remoting.server.pool.ServedSession;
 import graft.remoting.server.pool.ServerAudit;
@@ -46,6 +47,7 @@ public final class SessionGate {
   private final SessionLimits limits;
   private final GuestUses uses;
   private final GpuShares shares;
+  private final GpuHealth health;
   private final SessionPlaces places;
   private final ServerMetrics metrics;
   private final ServerAudit audit;
@@ -58,6 +60,7 @@ public final class SessionGate {
    * @param limits the limits of sessions; a grant may name others of device memory
    * @param uses counts what the sessions of each guest use together
    * @param shares gives sessions the time of their devices
+   * @param health knows which devices take no new sessions
    */
   public SessionGate(
       WorkerPool pool,
@@ -65,6 +68,7 @@ public final class SessionGate {
       SessionLimits limits,
       GuestUses uses,
       GpuShares shares,
+      GpuHealth health,
       SessionPlaces places,
       ServerMetrics metrics,
       ServerAudit audit) {
@@ -73,6 +77,7 @@ public final class SessionGate {
     this.limits = limits;
     this.uses = uses;
     this.shares = shares;
+    this.health = health;
     this.places = places;
     this.metrics = metrics;
     this.audit = audit;
@@ -122,6 +127,7 @@ public final class SessionGate {
     checkChannel(channel, socket, grant);
     DeviceSpec wanted =
         grant.device().isPresent() ? device.withIndex(grant.device().getAsInt()) : device;
+    checkHealth(wanted);
     WorkerKind kind =
         new WorkerKind(
             wanted, channel == HandshakeMessages.CHANNEL_RDMA, accepted.hello().addresses());
@@ -161,6 +167,14 @@ public final class SessionGate {
       if (!begun) {
         release(slot, lease);
       }
+    }
+  }
+
+  private void checkHealth(DeviceSpec wanted) throws HandshakeException {
+    Optional<String> problem = health.problem(wanted);
+    if (problem.isPresent()) {
+      throw new HandshakeException(
+          HandshakeStatus.NO_WORKER, "the GPU takes no new sessions: " + problem.get());
     }
   }
 

@@ -2,6 +2,9 @@ package graft.remoting.server.operate;
 
 import graft.common.grants.Share;
 import graft.remoting.server.control.DeviceSpec;
+import graft.remoting.server.health.GpuHealth;
+import graft.remoting.server.health.GpuState;
+import graft.remoting.server.health.Slowdown;
 import graft.remoting.server.pool.ServedSession;
 import graft.remoting.server.pool.Worker;
 import graft.remoting.server.pool.WorkerPool;
@@ -13,6 +16,8 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.OptionalLong;
+import java.util.TreeMap;
 import java.util.function.Supplier;
 
 /**
@@ -32,6 +37,7 @@ public final class OperatorRequests implements OperatorSocket.Requests {
 
   private final WorkerPool pool;
   private final GpuShares shares;
+  private final GpuHealth health;
   private final DeviceSpec device;
   private final List<String> listen;
   private final int maxSessions;
@@ -48,12 +54,14 @@ public final class OperatorRequests implements OperatorSocket.Requests {
   public OperatorRequests(
       WorkerPool pool,
       GpuShares shares,
+      GpuHealth health,
       DeviceSpec device,
       List<String> listen,
       int maxSessions,
       Supplier<List<String>> waiting) {
     this.pool = pool;
     this.shares = shares;
+    this.health = health;
     this.device = device;
     this.listen = List.copyOf(listen);
     this.maxSessions = maxSessions;
@@ -81,6 +89,8 @@ public final class OperatorRequests implements OperatorSocket.Requests {
     server.put("since", text(since));
     server.put("maxSessions", maxSessions);
     server.put("waiting", waiting.get());
+    server.put("problem", health.problem(device).orElse(null));
+    server.put("gpus", health.gpus().stream().map(OperatorRequests::tree).toList());
     List<Map<String, Object>> sessions =
         pool.sessions().stream()
             .sorted(Comparator.comparing(ServedSession::since))
@@ -113,6 +123,7 @@ public final class OperatorRequests implements OperatorSocket.Requests {
     tree.put("peer", client.peer());
     tree.put("channel", client.channel());
     tree.put("device", session.device().toString());
+    tree.put("UUID", session.uuid().isEmpty() ? null : session.uuid());
     tree.put("since", text(session.since()));
     tree.put("seconds", session.seconds());
     tree.put("class", share.map(s -> s.type().toString()).orElse(null));
@@ -129,6 +140,25 @@ public final class OperatorRequests implements OperatorSocket.Requests {
     tree.put("bytesIn", session.used().bytesIn());
     tree.put("bytesOut", session.used().bytesOut());
     return tree;
+  }
+
+  private static Map<String, Object> tree(GpuState gpu) {
+    Map<String, Object> tree = new LinkedHashMap<>();
+    tree.put("index", gpu.index());
+    tree.put("UUID", gpu.uuid());
+    tree.put("healthy", gpu.isHealthy());
+    tree.put("problem", gpu.isHealthy() ? null : gpu.problem());
+    Map<String, Object> xids = new TreeMap<>();
+    gpu.xids().forEach((xid, count) -> xids.put(xid.toString(), count));
+    tree.put("xids", xids);
+    tree.put("correctedErrors", orNull(gpu.correctedErrors()));
+    tree.put("uncorrectedErrors", orNull(gpu.uncorrectedErrors()));
+    tree.put("slowed", gpu.slowed().stream().map(Slowdown::toString).toList());
+    return tree;
+  }
+
+  private static Long orNull(OptionalLong value) {
+    return value.isPresent() ? value.getAsLong() : null;
   }
 
   private static Long limit(long bytes) {

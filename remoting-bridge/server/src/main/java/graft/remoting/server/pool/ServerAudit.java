@@ -96,6 +96,11 @@ public final class ServerAudit {
     return Math.round(nanos / 1e6) / 1e3;
   }
 
+  /** A GPU takes no new sessions any more. */
+  public void gpuProblem(String uuid, String problem) {
+    log.write("gpu-problem", "", "", Map.of("UUID", uuid, "reason", problem));
+  }
+
   /** A limit has refused something in a session; only the first time is written. */
   void limited(ServedSession session, Limit limit) {
     if (session.reached(limit)) {

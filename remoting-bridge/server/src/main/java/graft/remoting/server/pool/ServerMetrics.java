@@ -1,10 +1,12 @@
 package graft.remoting.server.pool;
 
 import com.google.errorprone.annotations.concurrent.GuardedBy;
+import graft.remoting.server.health.GpuState;
 import graft.remoting.server.protocol.HandshakeStatus;
 import java.util.Comparator;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
+import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
@@ -129,8 +131,9 @@ public final class ServerMetrics {
    * Returns the page of metrics.
    *
    * @param waiting how many clients wait for a place
+   * @param gpus the health of this machine's GPUs
    */
-  public synchronized String page(int readyWorkers, int waiting) {
+  public synchronized String page(int readyWorkers, int waiting, List<GpuState> gpus) {
     Map<Labels, GuestMetrics> guests = new TreeMap<>(Labels.ORDER);
     guests.putAll(ended);
     Map<String, Traffic> channels = new TreeMap<>(traffic);
@@ -150,6 +153,7 @@ public final class ServerMetrics {
         .sample(overruns);
     page.gauge("graft_sessions_waiting", "Clients that wait for a place.").sample(waiting);
     page.gauge("graft_workers_ready", "Workers that are ready for a session.").sample(readyWorkers);
+    GpuMetrics.write(page, gpus);
     return page.toString();
   }
 

@@ -7,12 +7,14 @@ import graft.remoting.server.control.ControlMessage;
 import graft.remoting.server.control.DeviceSpec;
 import graft.remoting.server.exchange.LeasePage;
 import graft.remoting.server.exchange.SessionLimits;
+import graft.remoting.server.health.GpuHealthModel;
 import graft.remoting.server.system.Bytes;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.regex.Pattern;
@@ -44,7 +46,9 @@ final class DashboardTest {
             LeasePage.none());
     session.used(new ControlMessage.Used(1, 1, 1, 1, 1, 1));
     metrics.sessionStarted(session);
-    page = metrics.page(1, 0);
+    GpuHealthModel gpus = new GpuHealthModel(Optional.empty());
+    gpus.xid(31);
+    page = metrics.page(1, 0, gpus.health().gpus());
   }
 
   private static void texts(Object tree, List<String> found) {

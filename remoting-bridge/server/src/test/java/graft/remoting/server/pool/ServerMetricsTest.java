@@ -6,12 +6,14 @@ import graft.remoting.server.control.ControlMessage;
 import graft.remoting.server.control.DeviceSpec;
 import graft.remoting.server.exchange.LeasePage;
 import graft.remoting.server.exchange.SessionLimits;
+import graft.remoting.server.health.GpuHealthModel;
 import graft.remoting.server.protocol.HandshakeStatus;
 import graft.remoting.server.system.Bytes;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -57,7 +59,7 @@ final class ServerMetricsTest {
   void aGuestsSessionsAreSummed() {
     uses(start("alice"), 10, 3, 4096);
     uses(start("alice"), 20, 4, 1);
-    assertThat(metrics.page(0, 0))
+    assertThat(metrics.page(0, 0, List.of()))
         .contains("graft_sessions" + labels("alice") + "2\n")
         .contains("graft_calls_total" + labels("alice") + "30\n")
         .contains("graft_round_trips_total" + labels("alice") + "7\n")
@@ -71,9 +73,9 @@ final class ServerMetricsTest {
     ServedSession session = start("alice");
     uses(session, 10, 3, 4096);
     session.ending("the client has disconnected");
-    String before = metrics.page(0, 0);
+    String before = metrics.page(0, 0, List.of());
     metrics.sessionEnded(session);
-    String after = metrics.page(0, 0);
+    String after = metrics.page(0, 0, List.of());
     for (String counter :
         List.of("graft_sessions_total", "graft_calls_total", "graft_session_gpu_seconds_total")) {
       assertThat(line(after, counter)).isEqualTo(line(before, counter));
@@ -96,7 +98,7 @@ final class ServerMetricsTest {
     ServedSession killed = start("alice");
     killed.endsBecause("an operator has ended it");
     metrics.sessionEnded(killed);
-    assertThat(metrics.page(0, 0))
+    assertThat(metrics.page(0, 0, List.of()))
         .contains("graft_session_faults_total" + labels("alice") + "1\n")
         .contains("graft_sessions_total" + labels("alice") + "2\n");
   }
@@ -106,7 +108,7 @@ final class ServerMetricsTest {
     metrics.sessionStarted(session("both", new SessionLimits(10, 0, 30, 0, 0)));
     metrics.sessionStarted(session("session", new SessionLimits(10, 0, 0, 0, 0)));
     start("none");
-    assertThat(metrics.page(0, 0))
+    assertThat(metrics.page(0, 0, List.of()))
         .contains("graft_vgpu_memory_limit_bytes" + labels("both") + "30\n")
         .contains("graft_vgpu_memory_limit_bytes" + labels("session") + "10\n")
         .doesNotContain("graft_vgpu_memory_limit_bytes" + labels("none"));
@@ -117,7 +119,7 @@ final class ServerMetricsTest {
     metrics.connectionRefused(HandshakeStatus.BUSY);
     metrics.connectionRefused(HandshakeStatus.BUSY);
     metrics.connectionLost();
-    assertThat(metrics.page(0, 0))
+    assertThat(metrics.page(0, 0, List.of()))
         .contains("graft_refused_total{reason=\"busy\"} 2\n")
         .contains("graft_refused_total{reason=\"connection_lost\"} 1\n")
         .contains("graft_refused_total{reason=\"malformed\"} 0\n");
@@ -130,11 +132,11 @@ final class ServerMetricsTest {
       metrics.sessionEnded(start("guest" + i));
     }
     start("late");
-    long lines = metrics.page(0, 0).lines().count();
+    long lines = metrics.page(0, 0, List.of()).lines().count();
     for (int i = 0; i < 10_000; i++) {
       metrics.sessionEnded(start("flood" + i));
     }
-    String page = metrics.page(0, 0);
+    String page = metrics.page(0, 0, List.of());
     assertThat(page.lines().count()).isEqualTo(lines);
     assertThat(page)
         .contains("graft_sessions_total" + labels(ServerMetrics.OTHERS) + "10001\n")
@@ -144,6 +146,23 @@ final class ServerMetricsTest {
 
   /** What {@code promtool check metrics} reports, and the format's own rules. */
   @Test
+  void theHealthOfGpusIsShown() {
+    GpuHealthModel gpus = new GpuHealthModel(Optional.empty());
+    gpus.xid(79);
+    String first = "{gpu=\"0\",UUID=\"" + GpuHealthModel.FIRST + "\"";
+    String second = "{gpu=\"1\",UUID=\"" + GpuHealthModel.SECOND + "\"";
+    assertThat(metrics.page(0, 0, gpus.health().gpus()))
+        .contains("graft_gpu_healthy" + first + "} 0\n")
+        .contains("graft_gpu_healthy" + second + "} 1\n")
+        .contains("graft_gpu_xid_errors_total" + first + ",xid=\"79\"} 1\n")
+        .contains("graft_gpu_memory_errors_total" + second + ",kind=\"corrected\"} 3\n")
+        .doesNotContain("graft_gpu_memory_errors_total" + first)
+        .contains("graft_gpu_slowed" + second + ",reason=\"power_brake\"} 1\n")
+        .contains("graft_gpu_slowed" + first + ",reason=\"power_brake\"} 0\n");
+    assertThat(metrics.page(0, 0, List.of())).doesNotContain("graft_gpu");
+  }
+
+  @Test
   void thePageIsWhatPrometheusWants() {
     uses(start("a\"b\\c"), 1, 1, 1);
     metrics.sessionStarted(session("limited", new SessionLimits(0, 0, 30, 0, 0)));
@@ -152,7 +171,9 @@ final class ServerMetricsTest {
     Set<String> series = new HashSet<>();
     String family = "";
     String help = "";
-    for (String line : metrics.page(3, 0).split("\n", -1)) {
+    GpuHealthModel gpus = new GpuHealthModel(Optional.empty());
+    gpus.xid(31);
+    for (String line : metrics.page(3, 0, gpus.health().gpus()).split("\n", -1)) {
       if (line.startsWith("# HELP ")) {
         help = line.split(" ", 4)[2];
         assertThat(line.split(" ", 4)[3]).isNotBlank();

@@ -1,0 +1,86 @@
+package graft.remoting.server.health;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.OptionalLong;
+import java.util.Set;
+
+/** Two GPUs of a machine, whose errors a test chooses. */
+public final class GpuHealthModel implements HealthSource {
+  public static final String FIRST = "GPU-00000000-0000-0000-0000-000000000001";
+  public static final String SECOND = "GPU-00000000-0000-0000-0000-000000000002";
+
+  private final List<XidEvent> xids = new ArrayList<>();
+  private String driver = "580.159.04";
+  private Reading second =
+      new Reading(false, OptionalLong.of(3), OptionalLong.of(0), Set.of(Slowdown.POWER_BRAKE));
+
+  private final GpuHealth health;
+
+  /**
+   * Makes healthy GPUs.
+   *
+   * @param visible the server's CUDA_VISIBLE_DEVICES
+   */
+  public GpuHealthModel(Optional<String> visible) {
+    health = new GpuHealth(this, visible);
+  }
+
+  /** What the server knows of these GPUs. */
+  public GpuHealth health() {
+    return health;
+  }
+
+  /** The driver reports an error of the first GPU. */
+  public void xid(long number) {
+    report(FIRST, number);
+  }
+
+  void report(String uuid, long number) {
+    xids.add(new XidEvent(uuid, number));
+    look();
+  }
+
+  void loseTheSecond() {
+    second = Reading.LOST;
+    look();
+  }
+
+  void load(String version) {
+    driver = version;
+    look();
+  }
+
+  private void look() {
+    try {
+      health.look();
+    } catch (InterruptedException e) {
+      throw new AssertionError(e);
+    }
+  }
+
+  @Override
+  public List<Gpu> gpus() {
+    return List.of(new Gpu(0, FIRST), new Gpu(1, SECOND));
+  }
+
+  @Override
+  public String driver() {
+    return driver;
+  }
+
+  @Override
+  public Reading read(Gpu gpu) {
+    return gpu.index() == 0
+        ? new Reading(false, OptionalLong.empty(), OptionalLong.empty(), Set.of())
+        : second;
+  }
+
+  @Override
+  public List<XidEvent> awaitXids() {
+    List<XidEvent> found = List.copyOf(xids);
+    xids.clear();
+    return found;
+  }
+}
