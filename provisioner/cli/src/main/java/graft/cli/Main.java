@@ -21,6 +21,7 @@ import graft.cli.guest.BundlesCommand;
 import graft.cli.guest.ConsoleCommand;
 import graft.cli.guest.CpCommand;
 import graft.cli.guest.ExecCommand;
+import graft.cli.guest.ForgetCommand;
 import graft.cli.guest.ImageCommand;
 import graft.cli.guest.RevokeCommand;
 import graft.cli.guest.RotateCommand;
@@ -186,6 +187,7 @@ public final class Main implements Runnable {
     commands.put("verify", VerifyCommand::new);
     commands.put("rotate", RotateCommand::new);
     commands.put("revoke", RevokeCommand::new);
+    commands.put("forget", ForgetCommand::new);
     commands.put("sessions", SessionsCommand::new);
     commands.put("top", TopCommand::new);
     commands.put("kill", KillCommand::new);
