@@ -51,6 +51,9 @@ public final class CompareSite implements Site {
 
   private static final Path NVIDIA = Path.of("/dev/nvidiactl");
 
+  /** A label: what runs guests that exist already is the suite's word. */
+  private static final String ESXI = "esxi";
+
   private final SuiteFile file;
   private final String version;
   private final DeploymentProgress progress;
@@ -187,6 +190,17 @@ public final class CompareSite implements Site {
     }
     String wanted = setting.hypervisor().orElse("");
     if (wanted.isEmpty()) {
+      return read;
+    }
+    boolean exist =
+        !d.guests().isEmpty()
+            && d.guests().stream().allMatch(guest -> guest.existing().isPresent());
+    if (wanted.equals(ESXI) != exist) {
+      throw new NotPossibleException(
+          exist
+              ? "the guests of " + path + " exist already: Graft does not choose their hypervisor"
+              : "Graft makes no guests on ESXi; the label is for guests that exist already");
+    } else if (exist) {
       return read;
     }
     if (wanted.equals("lxc")) {

@@ -17,6 +17,7 @@ import graft.cli.deployment.StatusCommand;
 import graft.cli.deployment.StopCommand;
 import graft.cli.deployment.UndoCommand;
 import graft.cli.deployment.ValidateCommand;
+import graft.cli.guest.AdoptCommand;
 import graft.cli.guest.BundlesCommand;
 import graft.cli.guest.ConsoleCommand;
 import graft.cli.guest.CpCommand;
@@ -187,6 +188,7 @@ public final class Main implements Runnable {
     commands.put("verify", VerifyCommand::new);
     commands.put("rotate", RotateCommand::new);
     commands.put("revoke", RevokeCommand::new);
+    commands.put("adopt", AdoptCommand::new);
     commands.put("forget", ForgetCommand::new);
     commands.put("sessions", SessionsCommand::new);
     commands.put("top", TopCommand::new);

@@ -41,7 +41,7 @@ class ExistingMachineTest {
       if (graft != null && Files.exists(graft.state(SETUP))) {
         graft.run("destroy", SETUP);
       }
-      machine.close();
+      machine.stop();
     }
   }
 
@@ -79,7 +79,7 @@ class ExistingMachineTest {
   private String refused(String existing) throws Exception {
     String said = graft.run("plan", descriptor(existing)).as(UNFIT).err();
     assertThat(machine.sum()).as("nothing was changed").isEqualTo(before);
-    assertThat(graft.run("apply", "--yes", descriptor(existing)).code()).isEqualTo(UNFIT);
+    assertThat(graft.run("apply", descriptor(existing)).code()).isEqualTo(UNFIT);
     assertThat(machine.sum()).as("nothing was changed").isEqualTo(before);
     return said;
   }
@@ -93,7 +93,7 @@ class ExistingMachineTest {
         .contains("install on root@127.0.0.1:" + machine.port() + " by SSH: ");
     assertThat(machine.sum()).as("a plan changes nothing").isEqualTo(before);
 
-    graft.run("apply", "--yes", lab).as(0);
+    graft.run("apply", lab).as(0);
     assertThat(PosixFilePermissions.toString(Files.getPosixFilePermissions(machine.file(TOKEN))))
         .isEqualTo("rw-------");
     assertThat(Files.readString(machine.file("/etc/graft/client.conf")))
@@ -130,7 +130,7 @@ class ExistingMachineTest {
     assertThat(graft.run("plan", lab()).as(0).out())
         .contains("has these files already, which are kept and given back: ")
         .contains(LIBRARY);
-    graft.run("apply", "--yes", lab()).as(0);
+    graft.run("apply", lab()).as(0);
     assertThat(machine.file(LIBRARY)).hasContent("no real library");
     graft.run("destroy", lab()).as(0);
     assertThat(machine.sum()).isEqualTo(before);
@@ -140,10 +140,10 @@ class ExistingMachineTest {
   void aNewClientReplacesTheFormerOneAndUndoStillGivesBackTheFirst() throws Exception {
     machine.write(LIBRARY, "the real driver", "rw-r-----");
     before = machine.sum();
-    graft.run("apply", "--yes", lab()).as(0);
+    graft.run("apply", lab()).as(0);
     client("libcuda.so.1", "a newer library");
     assertThat(graft.run("plan", lab()).as(0).out()).doesNotContain("nothing to do");
-    graft.run("apply", "--yes", lab()).as(0);
+    graft.run("apply", lab()).as(0);
     assertThat(machine.file(LIBRARY)).hasContent("a newer library");
     Files.delete(machine.file(LIBRARY));
     assertThat(graft.run("plan", lab()).as(0).out()).contains("changed or deleted on the machine");
@@ -153,7 +153,7 @@ class ExistingMachineTest {
 
   @Test
   void whatAKilledInstallationLeftIsTakenBack() throws Exception {
-    graft.run("apply", "--yes", lab()).as(0);
+    graft.run("apply", lab()).as(0);
     machine.write("/etc/graft/.graft-new/token", "half", "rw-------");
     machine.write("/var/lib/graft/incoming/setup.tar", "half", "rw-------");
     machine.write("/var/lib/graft/setup/manifest", "half", "rw-------");
@@ -164,7 +164,7 @@ class ExistingMachineTest {
   @Test
   void anInstallationThatFailsLeavesNothing() throws Exception {
     client("graft-verify", "#!/bin/sh\necho the server does not answer\nexit 1\n");
-    GraftProcess.Ended ended = graft.run("apply", "--yes", lab()).as(1);
+    GraftProcess.Ended ended = graft.run("apply", lab()).as(1);
     assertThat(ended.err())
         .contains("the server does not answer")
         .contains("does the machine reach");
@@ -173,7 +173,7 @@ class ExistingMachineTest {
 
   @Test
   void aMachineThatIsGoneIsForgottenOnlyOnRequest() throws Exception {
-    graft.run("apply", "--yes", lab()).as(0);
+    graft.run("apply", lab()).as(0);
     machine.stop();
     assertThat(graft.run("plan", lab()).as(UNFIT).err()).contains("Connection refused");
     assertThat(graft.run("status", lab()).out())
@@ -188,8 +188,43 @@ class ExistingMachineTest {
   }
 
   @Test
+  void adoptWritesADescriptorThatCanBePlannedAndNeverOverAFile() throws Exception {
+    machine.program(
+        "uname", "case $1 in -s) echo Linux ;; -m) echo x86_64 ;; *) echo Box-1.x ;; esac");
+    before = machine.sum();
+    Path adopted = folder.resolve("adopted.yaml");
+    String[] adopt = {
+      "adopt",
+      "root@127.0.0.1",
+      adopted.toString(),
+      "--port",
+      String.valueOf(machine.port()),
+      "--key",
+      machine.key("key").toString(),
+      "--known-hosts",
+      machine.knownHosts().toString()
+    };
+    graft.run(adopt).as(0);
+    assertThat(machine.sum()).isEqualTo(before);
+    assertThat(adopted)
+        .content()
+        .contains("# root@127.0.0.1: Linux, x86_64, glibc")
+        .contains("name: \"box-1\"");
+    assertThat(graft.run("plan", adopted.toString()).as(0).out()).contains("guest box-1");
+    assertThat(graft.run(adopt).as(1).err()).contains("there is a file");
+    machine.program(
+        "uname",
+        "case $1 in -s) echo Linux ;; -m) echo x86_64 ;; *) printf 'a: b\\n\\033]' ;; esac");
+    adopt[2] = folder.resolve("hostile.yaml").toString();
+    graft.run(adopt).as(0);
+    assertThat(folder.resolve("hostile.yaml")).content().contains("name: \"machine\"");
+    assertThat(graft.run("adopt", "-oProxyCommand=x@h").code()).isEqualTo(2);
+    assertThat(graft.run("adopt", "--", "-oProxyCommand=x@h").as(2).err()).contains("USER@HOST");
+  }
+
+  @Test
   void theMachineOfAnotherDeploymentIsRefused() throws Exception {
-    graft.run("apply", "--yes", lab()).as(0);
+    graft.run("apply", lab()).as(0);
     Path other = folder.resolve("other.yaml");
     Files.write(other, List.of(text(SETUP + "-2", login())));
     assertThat(graft.run("plan", other.toString()).as(UNFIT).err())

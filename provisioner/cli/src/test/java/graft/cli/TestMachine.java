@@ -21,7 +21,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 
 /** A small Linux system in a folder, which a real SSH server on a loopback port leads into. */
-final class TestMachine implements AutoCloseable {
+final class TestMachine {
   private static final Path SSHD = Path.of("/usr/sbin/sshd");
   private static final long PATIENCE_NANOS = TimeUnit.SECONDS.toNanos(30);
 
@@ -69,7 +69,7 @@ final class TestMachine implements AutoCloseable {
 
   private boolean listens() {
     try (Socket socket = new Socket(InetAddress.getLoopbackAddress(), port)) {
-      return true;
+      return socket.isConnected();
     } catch (IOException e) {
       return false;
     }
@@ -79,11 +79,6 @@ final class TestMachine implements AutoCloseable {
   void stop() throws InterruptedException {
     server.destroy();
     server.waitFor();
-  }
-
-  @Override
-  public void close() throws Exception {
-    stop();
   }
 
   int port() {

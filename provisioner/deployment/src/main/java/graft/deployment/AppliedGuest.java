@@ -106,6 +106,11 @@ public final class AppliedGuest {
         .findFirst();
   }
 
+  /** Whether the guest is a machine that existed before. */
+  public boolean isMachine() {
+    return machine().isPresent();
+  }
+
   /** Whether the guest runs; a machine that is not libvirt's counts as running. */
   boolean isActive(Connections connections) {
     return machine().isPresent() || domain(connections).state().isActive();

@@ -60,15 +60,7 @@ public final class Observer {
     // daemon.
     CompletableFuture<LibvirtFacts> asked =
         CompletableFuture.supplyAsync(
-            () ->
-                new LibvirtObserver(connections)
-                    .observe(
-                        descriptor.libvirt(),
-                        descriptor.hypervisor(),
-                        known.uri(),
-                        networks(descriptor),
-                        devices,
-                        state.deployment().text()));
+            () -> libvirt(descriptor, known, devices, state.deployment().text()));
     DeviceFacts seen =
         devices
             ? new DeviceObserver(host, DeviceClaims.folder(state.path().getParent()))
@@ -110,6 +102,21 @@ public final class Observer {
         new MeasuredChannels(state).all(),
         ServiceFacts.observe(ServerUser.find().isPresent()),
         new MachineObserver(file, installs).observe());
+  }
+
+  /** A deployment of machines that exist already needs no libvirt, and does not wait for one. */
+  private LibvirtFacts libvirt(
+      Descriptor descriptor, Known known, boolean devices, String deployment) {
+    return descriptor.usesLibvirt() || devices || !known.uri().isEmpty()
+        ? new LibvirtObserver(connections)
+            .observe(
+                descriptor.libvirt(),
+                descriptor.hypervisor(),
+                known.uri(),
+                networks(descriptor),
+                devices,
+                deployment)
+        : LibvirtFacts.unreachable("", "it was not asked: the descriptor does not need it");
   }
 
   private static Set<String> networks(Descriptor descriptor) {

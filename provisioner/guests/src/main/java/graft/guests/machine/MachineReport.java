@@ -15,6 +15,7 @@ import java.util.regex.Pattern;
  *
  * @param system the name of its kernel: {@code Linux}
  * @param cpu its architecture, as {@code uname -m} prints it
+ * @param name its host name
  * @param libc the C library: {@code musl}, {@code none}, or that of GNU
  * @param missing programs that are needed and not there
  * @param there the paths that exist, of those that were asked for
@@ -26,6 +27,7 @@ import java.util.regex.Pattern;
 public record MachineReport(
     String system,
     String cpu,
+    String name,
     String libc,
     List<String> missing,
     List<String> there,
@@ -67,6 +69,7 @@ public record MachineReport(
         new MachineReport(
             first(values, "system"),
             first(values, "cpu"),
+            first(values, "name"),
             first(values, "libc"),
             values.getOrDefault("missing", List.of()),
             asked.stream().filter(values.getOrDefault("there", List.of())::contains).toList(),

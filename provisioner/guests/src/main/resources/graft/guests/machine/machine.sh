@@ -41,6 +41,7 @@ is_readonly() {
 probe() {
   echo "system=$(uname -s)"
   echo "cpu=$(uname -m)"
+  echo "name=$(uname -n)"
   case $(ldd --version 2>&1 || true) in
     *musl*) echo libc=musl ;;
     *)
@@ -53,7 +54,7 @@ probe() {
       fi
       ;;
   esac
-  for program in cmp cp df find grep mv rmdir sed sha256sum sort stat tail tar xargs; do
+  for program in cmp cp df find grep ldconfig mv rmdir sed sha256sum sort stat tail tar xargs; do
     command -v "$program" >/dev/null || echo "missing=$program"
   done
   looked=' '
@@ -159,14 +160,18 @@ settle() {
   [ ! -e "$cache" ] || sum "$cache" >"$record/cache"
 }
 
-# The loader's cache as it was, byte for byte, unless another program has changed it since.
+# Whether nobody but Graft has changed the loader's cache since it was noted.
+is_ours() {
+  if [ -e "$kept$cache" ] && cmp -s "$kept$cache" "$cache"; then return 0; fi
+  [ ! -e "$record/cache-is-old" ] || return 1
+  [ ! -e "$record/cache" ] || [ ! -e "$cache" ] || [ "$(sum "$cache")" = "$(cat "$record/cache")" ]
+}
+
 give_back_cache() {
-  if [ -e "$kept$cache" ] && cmp -s "$kept$cache" "$cache"; then return; fi
-  if [ ! -e "$record/cache-is-old" ] && { [ ! -e "$record/cache" ] || [ ! -e "$cache" ] ||
-    [ "$(sum "$cache")" = "$(cat "$record/cache")" ]; }; then
+  if is_ours; then
     give_back "$cache"
     give_back /var/cache/ldconfig/aux-cache
-  elif command -v ldconfig >/dev/null; then
+  else
     ldconfig || fail "ldconfig failed"
   fi
 }
