@@ -39,6 +39,7 @@ public record MachineReport(
   private static final Pattern FREE = Pattern.compile("([0-9]{1,15}) (/.*)");
   private static final Pattern CHECKSUM = Pattern.compile("[0-9a-f]{64}");
   private static final int MOST_CHARACTERS = 200;
+  private static final int MOST_PROGRAMS = 20;
   private static final int MOST_LINES = 1000;
 
   /**
@@ -61,7 +62,7 @@ public record MachineReport(
     Map<String, Long> free = new LinkedHashMap<>();
     for (String said : values.getOrDefault("free", List.of())) {
       Matcher one = FREE.matcher(said);
-      if (one.matches()) {
+      if (one.matches() && isAbove(one.group(2), asked)) {
         free.put(one.group(2), Long.parseLong(one.group(1)));
       }
     }
@@ -71,14 +72,21 @@ public record MachineReport(
             first(values, "cpu"),
             first(values, "name"),
             first(values, "libc"),
-            values.getOrDefault("missing", List.of()),
+            values.getOrDefault("missing", List.of()).stream().limit(MOST_PROGRAMS).toList(),
             asked.stream().filter(values.getOrDefault("there", List.of())::contains).toList(),
-            values.getOrDefault("readonly", List.of()),
+            values.getOrDefault("readonly", List.of()).stream()
+                .filter(folder -> isAbove(folder, asked))
+                .distinct()
+                .toList(),
             free,
             values.getOrDefault("owner", List.of()).stream().findFirst(),
             values.getOrDefault("client", List.of()).stream()
                 .filter(sum -> CHECKSUM.matcher(sum).matches())
                 .findFirst()));
+  }
+
+  private static boolean isAbove(String folder, List<String> asked) {
+    return asked.stream().anyMatch(path -> path.startsWith(folder) && !path.equals(folder));
   }
 
   private static String first(Map<String, List<String>> values, String key) {
