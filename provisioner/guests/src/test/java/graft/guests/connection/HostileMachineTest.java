@@ -106,7 +106,7 @@ class HostileMachineTest {
     assertThat(report.missing()).hasSizeLessThan(21).allMatch(text -> text.length() < 300);
     report =
         machine(
-                "i=0; while [ $i -lt 900 ]; do echo readonly=/etc$i; echo readonly=/etc; echo"
+                "i=0; while [ $i -lt 300 ]; do echo readonly=/etc$i; echo readonly=/etc; echo"
                     + " free=1 /$i; i=$((i+1)); done; echo end=1")
             .probe(PATHS);
     assertThat(report.readonly()).containsExactly("/etc");
