@@ -1,11 +1,9 @@
 package graft.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.StandardCopyOption;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.util.List;
 import java.util.Map;
@@ -22,8 +20,6 @@ class ExistingMachineTest {
   private static final String SETUP = RealHost.unique("existing");
   private static final String TOKEN = "/etc/graft/token";
   private static final String LIBRARY = "/usr/lib/graft/libcuda.so.1";
-  private static final Path BUILT_CLIENT = Path.of("../../remoting-bridge/client/target/lib");
-  private static final Path BUILT_PROGRAM = Path.of("../../examples/built/graft-verify");
   private static final int UNFIT = 4;
 
   @TempDir Path folder;
@@ -121,25 +117,6 @@ class ExistingMachineTest {
     graft.run("destroy", lab).as(0);
     assertThat(machine.sum()).isEqualTo(before);
     assertThat(graft.state(SETUP)).doesNotExist();
-  }
-
-  /** With the real client, which the build has made before in CI. */
-  @Test
-  void aCudaProgramRunsOnTheMachineUntilItsAccessIsRevoked() throws Exception {
-    for (Path built : List.of(BUILT_CLIENT.resolve("libcuda.so.1"), BUILT_PROGRAM)) {
-      assumeTrue(Files.exists(built), "./graft build makes " + built);
-      Path to = folder.resolve("client").resolve(built.getFileName());
-      Files.copy(built, to, StandardCopyOption.REPLACE_EXISTING);
-    }
-    graft.run("apply", lab()).as(0);
-    assertThat(graft.run("verify", lab()).as(0).out())
-        .contains("guest box: ok on Graft software device 0 at tcp://127.0.0.1:");
-    graft.run("rotate", lab()).as(0);
-    graft.run("verify", lab()).as(0);
-    graft.run("revoke", lab(), "box").as(0);
-    assertThat(graft.run("verify", lab()).out()).contains("failed");
-    graft.run("destroy", lab()).as(0);
-    assertThat(machine.sum()).isEqualTo(before);
   }
 
   @Test
