@@ -192,15 +192,7 @@ public final class CompareSite implements Site {
     if (wanted.isEmpty()) {
       return read;
     }
-    boolean exist =
-        !d.guests().isEmpty()
-            && d.guests().stream().allMatch(guest -> guest.existing().isPresent());
-    if (wanted.equals(ESXI) != exist) {
-      throw new NotPossibleException(
-          exist
-              ? "the guests of " + path + " exist already: Graft does not choose their hypervisor"
-              : "Graft makes no guests on ESXi; the label is for guests that exist already");
-    } else if (exist) {
+    if (exist(d, wanted)) {
       return read;
     }
     if (wanted.equals("lxc")) {
@@ -219,6 +211,25 @@ public final class CompareSite implements Site {
             d.nodes(),
             d.guests());
     return new DescriptorFile(chosen, read.path(), read.positions());
+  }
+
+  /**
+   * Whether the guests of a descriptor exist already, so that the name of their hypervisor is only
+   * a label.
+   *
+   * @throws NotPossibleException if the name does not fit the guests
+   */
+  static boolean exist(Descriptor descriptor, String hypervisor) throws NotPossibleException {
+    boolean exist =
+        !descriptor.guests().isEmpty()
+            && descriptor.guests().stream().allMatch(guest -> guest.existing().isPresent());
+    if (hypervisor.equals(ESXI) != exist) {
+      throw new NotPossibleException(
+          exist
+              ? "its guests exist already, and Graft does not choose their hypervisor"
+              : "Graft makes no guests on ESXi; the label is for guests that exist already");
+    }
+    return exist;
   }
 
   @Override

@@ -7,6 +7,7 @@ import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -20,6 +21,8 @@ class ExistingMachineTest {
   private static final String SETUP = RealHost.unique("existing");
   private static final String TOKEN = "/etc/graft/token";
   private static final String LIBRARY = "/usr/lib/graft/libcuda.so.1";
+  private static final Path SCRIPT =
+      Path.of("../guests/src/main/resources/graft/guests/machine/machine.sh");
   private static final int UNFIT = 4;
 
   @TempDir Path folder;
@@ -159,6 +162,25 @@ class ExistingMachineTest {
     machine.write("/var/lib/graft/setup/manifest", "half", "rw-------");
     graft.run("destroy", lab()).as(0);
     assertThat(machine.sum()).isEqualTo(before);
+  }
+
+  /** In the machine's own script, at every program that the script starts. */
+  @Test
+  void aScriptThatIsKilledAnywhereIsDoneAgain() throws Exception {
+    Path said = folder.resolve("said");
+    Process kills =
+        new ProcessBuilder(
+                TestMachine.resource("/kill-machine-script").toString(),
+                folder.resolve("machine").toString(),
+                SCRIPT.toAbsolutePath().toString())
+            .redirectErrorStream(true)
+            .redirectOutput(said.toFile())
+            .start();
+    assertThat(kills.waitFor(5, TimeUnit.MINUTES)).isTrue();
+    assertThat(Files.readString(said))
+        .containsPattern("keep: [1-9][0-9] runs")
+        .containsPattern("undo: [1-9][0-9] runs")
+        .endsWith("bad=0\n");
   }
 
   @Test

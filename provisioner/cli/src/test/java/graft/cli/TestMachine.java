@@ -36,15 +36,16 @@ final class TestMachine {
     this.folder = Files.createDirectories(folder);
     this.port = freePort();
     Process made =
-        new ProcessBuilder(script().toString(), folder.toString(), String.valueOf(port))
+        new ProcessBuilder(
+                resource("/make-machine").toString(), folder.toString(), String.valueOf(port))
             .inheritIO()
             .start();
     assertThat(made.waitFor()).as("make-machine").isZero();
     start();
   }
 
-  private static Path script() throws Exception {
-    return Path.of(TestMachine.class.getResource("/make-machine").toURI());
+  static Path resource(String name) throws Exception {
+    return Path.of(TestMachine.class.getResource(name).toURI());
   }
 
   private static int freePort() throws IOException {

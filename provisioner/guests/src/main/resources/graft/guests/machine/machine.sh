@@ -14,8 +14,10 @@ export LC_ALL=C PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bi
 umask 022
 state=/var/lib/graft
 record=$state/existing
+given_back=/var/lib/.graft-given-back # the record, once all of it is given back
 kept=$record/kept # the files that were there, each at its path below this folder
 cache=/etc/ld.so.cache
+auxiliary=/var/cache/ldconfig/aux-cache # of the cache
 
 fail() {
   echo "failed: $*"
@@ -109,21 +111,32 @@ sum() {
   sha256sum <"$1" | sed 's/ .*//'
 }
 
+# Makes the parts of a record that an interrupted run may lack. The owner is noted last: before that, a folder with
+# the record alone in it was made for the record.
+begin() {
+  made=
+  if [ ! -e "$record/owner" ]; then
+    if [ ! -d "$state" ] || [ "$(ls -A "$state")" = existing ]; then made=$state; fi
+    mkdir -p "$record"
+    chmod 700 "$record" # it may hold an earlier token
+  fi
+  mkdir -p "$kept"
+  : >>"$record/absent"
+  : >>"$record/folders"
+  [ -z "$made" ] || echo "$made" >"$record/folders"
+}
+
 keep() {
   owner=$1
   shift
   check_owner "$owner"
-  [ -d "$state" ] || made=$state
-  mkdir -p "$kept"
-  chmod 700 "$record" # it may hold an earlier token
-  : >>"$record/absent"
-  : >>"$record/folders"
-  [ -z "${made-}" ] || echo "$state" >>"$record/folders"
+  finish
+  begin
   echo "$owner" >"$record/owner"
-  for path in "$cache" /var/cache/ldconfig/aux-cache "$@"; do note "$path"; done
+  for path in "$cache" "$auxiliary" "$@"; do note "$path"; done
   printf '%s\n' "$@" >"$record/wanted"
   every | while read -r path; do
-    case $path in "$cache" | /var/cache/*) continue ;; esac
+    case $path in "$cache" | "$auxiliary") continue ;; esac
     grep -qxF -- "$path" "$record/wanted" || forget "$path"
   done
   # Another program has changed the loader's cache since: the one that is kept is out of date.
@@ -168,31 +181,41 @@ is_ours() {
 }
 
 give_back_cache() {
+  is_noted "$cache" || return 0
   if is_ours; then
     give_back "$cache"
-    give_back /var/cache/ldconfig/aux-cache
+    ! is_noted "$auxiliary" || give_back "$auxiliary"
   else
     ldconfig || fail "ldconfig failed"
   fi
 }
 
 undo() {
-  [ -e "$record/owner" ] || return 0 # nothing of Graft's is there, or all of it was given back
-  check_owner "$1"
-  every | while read -r path; do
-    rm -rf "${path%/*}/.graft-new" # left by an installation that was killed
-    case $path in "$cache" | /var/cache/*) continue ;; esac
-    give_back "$path"
-  done
-  give_back_cache
-  rm -rf "$state/incoming" "$state/setup"
-  was_made=$(grep -xF -- "$state" "$record/folders" || true)
-  # A folder comes after those in it.
-  sort -r "$record/folders" | while read -r folder; do
-    [ "$folder" = "$state" ] || drop "$folder"
-  done
-  rm -rf "$record"
-  [ -z "$was_made" ] || drop "$state"
+  if [ -d "$record" ]; then
+    check_owner "$1"
+    begin
+    every | while read -r path; do
+      rm -rf "${path%/*}/.graft-new" # left by an installation that was killed
+      case $path in "$cache" | "$auxiliary") continue ;; esac
+      give_back "$path"
+    done
+    give_back_cache
+    rm -rf "$state/incoming" "$state/setup"
+    # A folder comes after those in it.
+    sort -r "$record/folders" | while read -r folder; do
+      [ "$folder" = "$state" ] || drop "$folder"
+    done
+    # At once, so that a record is whole or is none.
+    mv "$record" "$given_back"
+  fi
+  finish
+}
+
+# Deletes a record that was given back, after the folder that it was in if "keep" made that.
+finish() {
+  [ -d "$given_back" ] || return 0
+  ! grep -qxF -- "$state" "$given_back/folders" || drop "$state"
+  rm -rf "$given_back"
 }
 
 # Removes a folder, unless somebody else has put something there.
