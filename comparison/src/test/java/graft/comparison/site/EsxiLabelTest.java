@@ -5,7 +5,6 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import graft.comparison.run.NotPossibleException;
 import graft.comparison.run.Setting;
-import graft.comparison.suite.SuiteFile;
 import graft.deployment.descriptor.Descriptor;
 import graft.deployment.descriptor.DescriptorReader;
 import java.nio.file.Files;
