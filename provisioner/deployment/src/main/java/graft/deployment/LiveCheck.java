@@ -204,6 +204,7 @@ public final class LiveCheck {
     found.ifPresent(state -> tree.put("client", state.word()));
     return found
         .filter(state -> state != ClientState.CURRENT)
+        .filter(state -> guest.machine().isEmpty()) // a difference that graft apply repairs
         .map(
             state ->
                 new LiveFinding(
