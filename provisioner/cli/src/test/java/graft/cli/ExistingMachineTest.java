@@ -10,6 +10,7 @@ import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -17,6 +18,7 @@ import org.junit.jupiter.api.io.TempDir;
  * Machines that exist already, by a real SSH server: what they get, that they get back all that
  * they had, and what is refused before anything is changed.
  */
+@Tag("integration")
 class ExistingMachineTest {
   private static final String SETUP = RealHost.unique("existing");
   private static final String TOKEN = "/etc/graft/token";
