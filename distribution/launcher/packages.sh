@@ -45,6 +45,7 @@ need_packages() {
     need ansible-playbook ansible-core "sets guests up over SSH"
     need ansible-lint ansible-lint "checks the playbooks"
     need ssh openssh-client "reaches guests"
+    need sshd openssh-server "stands for a machine that exists already, on a loopback port"
     need xmllint libxml2-utils "holds guests of Xen against libvirt's schema"
   fi
   if takes lab; then

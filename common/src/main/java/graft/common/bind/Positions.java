@@ -36,6 +36,11 @@ public final class Positions {
     return of(bound, "");
   }
 
+  /** Whether a key of the record was written. */
+  public boolean has(Object bound, String key) {
+    return byRecord.getOrDefault(bound, Map.of()).containsKey(key);
+  }
+
   /**
    * The position at which the value of a key begins; if the key is absent, the position of the
    * record.

@@ -51,6 +51,9 @@ public final class CompareSite implements Site {
 
   private static final Path NVIDIA = Path.of("/dev/nvidiactl");
 
+  /** A label: what runs guests that exist already is the suite's word. */
+  private static final String ESXI = "esxi";
+
   private final SuiteFile file;
   private final String version;
   private final DeploymentProgress progress;
@@ -189,6 +192,9 @@ public final class CompareSite implements Site {
     if (wanted.isEmpty()) {
       return read;
     }
+    if (exist(d, wanted)) {
+      return read;
+    }
     if (wanted.equals("lxc")) {
       throw new NotPossibleException("Graft sets up no containers yet");
     }
@@ -205,6 +211,25 @@ public final class CompareSite implements Site {
             d.nodes(),
             d.guests());
     return new DescriptorFile(chosen, read.path(), read.positions());
+  }
+
+  /**
+   * Whether the guests of a descriptor exist already, so that the name of their hypervisor is only
+   * a label.
+   *
+   * @throws NotPossibleException if the name does not fit the guests
+   */
+  static boolean exist(Descriptor descriptor, String hypervisor) throws NotPossibleException {
+    boolean exist =
+        !descriptor.guests().isEmpty()
+            && descriptor.guests().stream().allMatch(guest -> guest.existing().isPresent());
+    if (hypervisor.equals(ESXI) != exist) {
+      throw new NotPossibleException(
+          exist
+              ? "its guests exist already, and Graft does not choose their hypervisor"
+              : "Graft makes no guests on ESXi; the label is for guests that exist already");
+    }
+    return exist;
   }
 
   @Override

@@ -47,6 +47,7 @@ final class GuestPlace implements Place {
 
   private static final String CACHES = "/tmp/graft-caches";
   private static final String EMPTY_CACHES = "rm -rf " + CACHES + " && mkdir -m 700 " + CACHES;
+  private static final Duration ANSWER = Duration.ofSeconds(20);
   private static final Duration EMPTY_LIMIT = Duration.ofSeconds(60);
 
   private static final String PROFILE = "/tmp/graft-profile.json";
@@ -192,7 +193,9 @@ final class GuestPlace implements Place {
 
   private boolean isRunning(AppliedGuest reached) {
     try {
-      return reached.domain(connections).state() == GuestState.RUNNING;
+      return reached.isMachine()
+          ? reached.open(connections).answers(ANSWER)
+          : reached.domain(connections).state() == GuestState.RUNNING;
     } catch (HypervisorException | GraftException e) {
       return false;
     }

@@ -11,7 +11,8 @@ import java.util.regex.PatternSyntaxException;
 /** Rules for suites beyond their syntax. The check reports all violations at once. */
 public final class SuiteRules {
   private static final Pattern NAME = Pattern.compile("[A-Za-z0-9][A-Za-z0-9._-]{0,62}");
-  private static final Set<String> HYPERVISORS = Set.of("auto", "kvm", "qemu", "xen", "lxc");
+  private static final Set<String> HYPERVISORS =
+      Set.of("auto", "kvm", "qemu", "xen", "lxc", "esxi");
 
   private final Suite suite;
   private final List<Fault> faults = new ArrayList<>();
@@ -59,7 +60,7 @@ public final class SuiteRules {
             suite,
             "hypervisors[" + i + "]",
             "'" + suite.hypervisors().get(i) + "' is no hypervisor",
-            "write auto, kvm, qemu, xen or lxc");
+            "write auto, kvm, qemu, xen, lxc or esxi");
       }
     }
   }

@@ -43,6 +43,16 @@ class MainTest {
   }
 
   @Test
+  void aPlanForEsxiEndsWithThreeAndSaysWhatCanBeDoneThereAlone() throws Exception {
+    String file = write("graft: 1\nlibvirt: esx://root@esx-1/\nguests: [{name: a, vgpu: none}]\n");
+    assertThat(graft("plan", file)).isEqualTo(ExitCode.DESCRIPTOR);
+    assertThat(err.toString())
+        .contains("lab.yaml:2:10: Graft makes no guests on VMware ESXi")
+        .contains("existing: {ssh: USER@HOST}")
+        .endsWith("1 problem\n");
+  }
+
+  @Test
   void problemsAreThereForProgramsToo() throws Exception {
     graft("validate", "--output", "json", write("graf: 1\n"));
     assertThat(Json.readObject(out.toString())).containsEntry("valid", false);

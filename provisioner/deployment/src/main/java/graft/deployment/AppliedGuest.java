@@ -12,8 +12,10 @@ import graft.deployment.step.guest.BringsPayload;
 import graft.deployment.step.guest.DefineGuest;
 import graft.deployment.step.guest.MakeToken;
 import graft.deployment.step.guest.StartGuest;
+import graft.deployment.step.machine.InstallOnMachine;
 import graft.guests.connection.GuestConnection;
 import graft.guests.connection.GuestConnections;
+import graft.guests.connection.SshConnection;
 import graft.guests.connection.SshLogin;
 import graft.hypervisors.libvirt.ConsoleLog;
 import graft.hypervisors.libvirt.Guest;
@@ -21,34 +23,44 @@ import graft.hypervisors.libvirt.calls.LibvirtUri;
 import java.nio.file.Files;
 import java.util.List;
 import java.util.Optional;
+import java.util.function.Predicate;
 
 /** A guest of a deployment that was applied, and the connection to it. */
 public final class AppliedGuest {
   private final JournalState journal;
-  private final DefineGuest defined;
+  private final String name;
 
-  private AppliedGuest(JournalState journal, DefineGuest defined) {
+  private AppliedGuest(JournalState journal, String name) {
     this.journal = journal;
-    this.defined = defined;
+    this.name = name;
   }
 
   /** The guest of that name. */
   public static AppliedGuest of(JournalState journal, String guest) {
-    return journal
-        .entry("guest/" + guest + "/define")
-        .map(entry -> new AppliedGuest(journal, (DefineGuest) entry.step()))
-        .orElseThrow(
-            () ->
-                new GraftException(
-                    "there is no guest '" + guest + "' in this deployment",
-                    Spelling.hint(guest, names(journal))));
+    List<String> names = names(journal);
+    if (!names.contains(guest)) {
+      throw new GraftException(
+          "there is no guest '" + guest + "' in this deployment", Spelling.hint(guest, names));
+    }
+    return new AppliedGuest(journal, guest);
   }
 
-  /** All guests of a deployment. */
+  /** All guests of a deployment, also the machines that existed before. */
   public static List<String> names(JournalState journal) {
+    return names(journal, step -> step instanceof DefineGuest || step instanceof InstallOnMachine);
+  }
+
+  /** The guests that Graft made, with libvirt. */
+  static List<String> made(JournalState journal) {
+    return names(journal, DefineGuest.class::isInstance);
+  }
+
+  private static List<String> names(JournalState journal, Predicate<Step> kind) {
     return journal.entries().values().stream()
-        .filter(entry -> entry.step() instanceof DefineGuest)
-        .map(entry -> entry.step().chain().name())
+        .map(Entry::step)
+        .filter(kind)
+        .map(step -> step.chain().name())
+        .distinct()
         .toList();
   }
 
@@ -60,7 +72,7 @@ public final class AppliedGuest {
   }
 
   public String name() {
-    return defined.guest();
+    return name;
   }
 
   /** The guests with a vGPU, on this host or another machine. */
@@ -86,8 +98,37 @@ public final class AppliedGuest {
     return journal.step("guest/" + name() + "/" + name, type);
   }
 
+  /** The machine, if it existed before and Graft only installed something there. */
+  Optional<InstallOnMachine> machine() {
+    return steps().stream()
+        .filter(InstallOnMachine.class::isInstance)
+        .map(InstallOnMachine.class::cast)
+        .findFirst();
+  }
+
+  /** Whether the guest is a machine that existed before. */
+  public boolean isMachine() {
+    return machine().isPresent();
+  }
+
+  /** Whether the guest runs; a machine that is not libvirt's counts as running. */
+  boolean isActive(Connections connections) {
+    return machine().isPresent() || domain(connections).state().isActive();
+  }
+
+  private DefineGuest defined() {
+    return step(DefineGuest.class, "define")
+        .orElseThrow(
+            () ->
+                new GraftException(
+                    "the guest '" + name + "' is a machine that Graft did not make",
+                    "what concerns the machine itself is done where it was made; graft exec, cp,"
+                        + " verify, rotate and revoke reach it"));
+  }
+
   /** The guest's libvirt domain. */
   public Guest domain(Connections connections) {
+    DefineGuest defined = defined();
     return connections
         .get(defined.uri())
         .guest(name())
@@ -104,7 +145,7 @@ public final class AppliedGuest {
    * know the console files that Xen's toolstack writes; the step that started the guest does.
    */
   public Optional<ConsoleLog> console() {
-    LibvirtUri uri = LibvirtUri.parse(defined.uri());
+    LibvirtUri uri = LibvirtUri.parse(defined().uri());
     return step(StartGuest.class, "start")
         .map(StartGuest::console)
         .filter(file -> !uri.isLocal() || Files.exists(file))
@@ -113,6 +154,10 @@ public final class AppliedGuest {
 
   /** The guest connection: SSH where that is the install method, else the guest agent. */
   public GuestConnection open(Connections connections) {
+    Optional<InstallOnMachine> machine = machine();
+    if (machine.isPresent()) {
+      return SshConnection.toKnown(machine.get().ssh());
+    }
     Optional<SshLogin> ssh = step(AwaitGuest.class, "ready").flatMap(AwaitGuest::ssh);
     return GuestConnections.of(domain(connections), ssh);
   }

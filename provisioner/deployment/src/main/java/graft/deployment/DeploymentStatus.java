@@ -12,6 +12,7 @@ import graft.deployment.state.StateFolder;
 import graft.deployment.step.guest.AwaitGuest;
 import graft.deployment.step.guest.DefineGuest;
 import graft.deployment.step.host.HostServer;
+import graft.deployment.step.machine.InstallOnMachine;
 import graft.hypervisors.libvirt.Guest;
 import graft.hypervisors.libvirt.GuestState;
 import graft.hypervisors.libvirt.calls.HypervisorException;
@@ -31,6 +32,9 @@ public final class DeploymentStatus {
 
   private static final String GONE = "gone";
 
+  /** A machine that Graft did not make; only asking it shows whether it runs. */
+  private static final String EXISTING = "existing";
+
   /** The states of a guest that runs no longer. */
   private static final Set<String> ENDED =
       Set.of(GONE, GuestState.SHUT_OFF.words(), GuestState.CRASHED.words());
@@ -44,6 +48,8 @@ public final class DeploymentStatus {
         servers.add(server(server));
       } else if (entry.step() instanceof DefineGuest guest) {
         guests.add(guest(guest, journal, connections));
+      } else if (entry.step() instanceof InstallOnMachine machine) {
+        guests.add(machine(machine, journal));
       }
     }
   }
@@ -84,18 +90,24 @@ public final class DeploymentStatus {
       LibvirtRecords.logged(defined.uri(), defined.guest())
           .ifPresent(time -> tree.put("since", time.toString()));
     }
-    result(journal, defined, "ready")
+    result(journal, defined.guest(), "ready")
         .ifPresent(r -> tree.put(AwaitGuest.BOOT_SECONDS, r.get(AwaitGuest.BOOT_SECONDS)));
-    result(journal, defined, "verify").ifPresent(r -> tree.put("cuda", r));
+    result(journal, defined.guest(), "verify").ifPresent(r -> tree.put("cuda", r));
+    return tree;
+  }
+
+  private static Map<String, Object> machine(InstallOnMachine machine, JournalState journal) {
+    Map<String, Object> tree = new LinkedHashMap<>();
+    tree.put("name", machine.guest());
+    tree.put("state", EXISTING);
+    tree.put("machine", machine.machine());
+    result(journal, machine.guest(), "verify").ifPresent(r -> tree.put("cuda", r));
     return tree;
   }
 
   private static Optional<Map<String, Object>> result(
-      JournalState journal, DefineGuest guest, String step) {
-    return journal
-        .entry("guest/" + guest.guest() + "/" + step)
-        .filter(Entry::isDone)
-        .map(Entry::result);
+      JournalState journal, String guest, String step) {
+    return journal.entry("guest/" + guest + "/" + step).filter(Entry::isDone).map(Entry::result);
   }
 
   private static String state(DefineGuest defined, Connections connections) {
@@ -112,9 +124,11 @@ public final class DeploymentStatus {
     }
   }
 
-  /** Whether a guest of {@link #guests} runs now. */
+  /** Whether a guest of {@link #guests} runs now, as far as it is known without asking it. */
   public static boolean isRunning(Map<String, Object> guest) {
-    return RUNNING.equals(guest.get("state")) || BLOCKED.equals(guest.get("state"));
+    return EXISTING.equals(guest.get("state"))
+        || RUNNING.equals(guest.get("state"))
+        || BLOCKED.equals(guest.get("state"));
   }
 
   /** The servers; each map can be added to. */

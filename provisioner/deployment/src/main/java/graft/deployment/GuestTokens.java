@@ -17,7 +17,6 @@ import graft.deployment.step.guest.PayloadStep;
 import graft.deployment.step.guest.ShareTokens;
 import graft.guests.connection.GuestConnection;
 import graft.guests.payload.Payload;
-import graft.hypervisors.libvirt.Guest;
 import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
@@ -92,14 +91,14 @@ public final class GuestTokens {
       access.list().grant(guest, text(token), settings.strip());
       tellOwner(access.tokens());
     }
-    Guest domain = reached.domain(connections);
+    boolean active = reached.isActive(connections);
     for (Entry entry : journal.entries().values()) {
       // The seed or initramfs that the guest would boot from holds the old token.
       if (entry.step() instanceof PayloadStep step && step.chain().name().equals(guest)) {
         step.renew();
       }
     }
-    if (domain.state().isActive()) {
+    if (active) {
       bring(reached.open(connections), token);
     }
   }

@@ -36,6 +36,7 @@ import java.util.concurrent.Future;
  */
 public final class LiveCheck {
   private static final Duration LIMIT = Duration.ofSeconds(2);
+  private static final Duration LOGIN = Duration.ofSeconds(15);
   private static final int AT_A_TIME = 16;
   private static final int MOST_CHARACTERS = 200;
 
@@ -166,14 +167,15 @@ public final class LiveCheck {
 
   /** A guest that was never waited for may have neither an agent nor SSH. */
   private static boolean isAsked(AppliedGuest guest) {
-    return guest.step(AwaitGuest.class, "ready").filter(r -> r.text().isEmpty()).isPresent();
+    return guest.machine().isPresent()
+        || guest.step(AwaitGuest.class, "ready").filter(r -> r.text().isEmpty()).isPresent();
   }
 
   private Optional<LiveFinding> guest(
       Map<String, Object> tree, AppliedGuest guest, boolean hasClient) {
     try {
       GuestConnection connection = guest.open(connections);
-      boolean answers = connection.answers(LIMIT);
+      boolean answers = connection.answers(limit(guest));
       tree.put("answers", answers);
       if (!answers) {
         return Optional.of(silent(guest, "it does not answer"));
@@ -185,7 +187,23 @@ public final class LiveCheck {
     }
   }
 
+  /** A login over a network takes longer than a question to an agent. */
+  private static Duration limit(AppliedGuest guest) {
+    return guest.machine().isPresent() ? LOGIN : LIMIT;
+  }
+
   private LiveFinding silent(AppliedGuest guest, String what) {
+    if (guest.machine().isPresent()) {
+      return new LiveFinding(
+          "guest " + guest.name(),
+          what,
+          "start the machine "
+              + guest.machine().get().machine()
+              + ", or its SSH server; if it is gone for good: graft forget "
+              + deployment
+              + " "
+              + guest.name());
+    }
     return new LiveFinding(
         "guest " + guest.name(),
         what,
@@ -198,10 +216,11 @@ public final class LiveCheck {
 
   private Optional<LiveFinding> client(
       Map<String, Object> tree, AppliedGuest guest, GuestConnection connection) {
-    Optional<ClientState> found = ClientState.in(connection, LIMIT);
+    Optional<ClientState> found = ClientState.in(connection, limit(guest));
     found.ifPresent(state -> tree.put("client", state.word()));
     return found
         .filter(state -> state != ClientState.CURRENT)
+        .filter(state -> guest.machine().isEmpty()) // a difference that graft apply repairs
         .map(
             state ->
                 new LiveFinding(

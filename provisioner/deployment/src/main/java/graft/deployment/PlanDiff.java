@@ -132,7 +132,9 @@ public final class PlanDiff {
     if (isEmpty()) {
       return plan.deployment() + ": no difference\n";
     }
-    StringBuilder text = new StringBuilder(plan.deployment() + " on " + plan.uri() + "\n");
+    StringBuilder text =
+        new StringBuilder(
+            plan.deployment() + (plan.uri().isEmpty() ? "" : " on " + plan.uri()) + "\n");
     for (ChangedObject object : objects) {
       String sign =
           switch (object.change()) {

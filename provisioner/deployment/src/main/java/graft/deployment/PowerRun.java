@@ -113,7 +113,7 @@ public final class PowerRun {
           servers.add(server);
         }
       }
-      List<String> guests = AppliedGuest.names(journal);
+      List<String> guests = AppliedGuest.made(journal);
       List<String> known = new ArrayList<>(guests);
       servers.forEach(server -> known.add(server.gpu()));
       for (String name : names) {

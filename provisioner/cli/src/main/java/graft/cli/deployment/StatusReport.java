@@ -95,8 +95,7 @@ record StatusReport(String text, Map<String, Object> tree, boolean same) {
             ? ": not applied\n"
             : (journal.isPartial() ? ": half applied from " : ": applied from ")
                 + journal.descriptor()
-                + " on "
-                + journal.uri()
+                + (journal.uri().isEmpty() ? "" : " on " + journal.uri())
                 + "\n");
     text.append(StatusText.of(status));
     drift.channels().stream()

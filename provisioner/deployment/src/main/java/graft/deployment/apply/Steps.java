@@ -39,6 +39,8 @@ import graft.deployment.step.host.RunServer;
 import graft.deployment.step.host.StartClosedNetwork;
 import graft.deployment.step.host.StartNetwork;
 import graft.deployment.step.host.StartServer;
+import graft.deployment.step.machine.InstallOnMachine;
+import graft.deployment.step.machine.VerifyOnMachine;
 import java.util.List;
 import java.util.Map;
 
@@ -89,7 +91,9 @@ public final class Steps {
           new StepKind("share-tokens", ShareTokens.class),
           new StepKind("check-bundle", CheckBundle.class),
           new StepKind("order-channels", OrderChannels.class),
-          new StepKind("verify-cuda", VerifyCuda.class));
+          new StepKind("verify-cuda", VerifyCuda.class),
+          new StepKind("install-on-machine", InstallOnMachine.class),
+          new StepKind("verify-on-machine", VerifyOnMachine.class));
 
   /** The names of kinds in journals from before the ids: the simple class names of that time. */
   public static final Map<String, String> FORMER_NAMES =

@@ -53,6 +53,13 @@ public record Descriptor(
     return name.orElseThrow();
   }
 
+  /** Whether it makes anything with libvirt; machines that exist already need none. */
+  public boolean usesLibvirt() {
+    return !networks.isEmpty()
+        || guests.isEmpty()
+        || guests.stream().anyMatch(guest -> guest.existing().isEmpty());
+  }
+
   /** Whether it names devices of the host, or a placement on the host. */
   public boolean usesDevices() {
     return fabric.isPresent()

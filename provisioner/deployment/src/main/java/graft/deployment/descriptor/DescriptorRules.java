@@ -38,6 +38,10 @@ final class DescriptorRules {
   }
 
   void check() {
+    if (descriptor.libvirt() != null && descriptor.libvirt().isEsx()) {
+      esx();
+      return;
+    }
     unique(descriptor.gpus(), Gpu::name, "GPU");
     unique(descriptor.guests(), Guest::name, "guest");
     unique(descriptor.networks(), Network::name, "network");
@@ -53,6 +57,20 @@ final class DescriptorRules {
 
   private List<Adapter> adapters() {
     return descriptor.fabric().map(Fabric::adapters).orElse(List.of());
+  }
+
+  /**
+   * Refuses ESXi before anything else is said of the descriptor: libvirt's driver reaches the
+   * host's API and none of its files and devices, and attaches no device (virDomainAttachDevice).
+   */
+  private void esx() {
+    problems.add(
+        positions.of(descriptor, "libvirt"),
+        "Graft makes no guests on VMware ESXi: libvirt's esx driver attaches no devices, and nothing"
+            + " of Graft's runs on the host",
+        "leave out 'libvirt', and give guests of ESXi a GPU of another machine by 'existing: {ssh:"
+            + " USER@HOST}'; a GPU of the ESXi host is passed through in vSphere by hand"
+            + " (DirectPath I/O): docs/hypervisors.md");
   }
 
   /**

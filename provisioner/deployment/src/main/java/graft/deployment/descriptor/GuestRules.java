@@ -73,13 +73,17 @@ final class GuestRules {
   }
 
   private void boot(Guest guest) {
+    if (guest.existing().isPresent()) {
+      new ExistingRules(descriptor, positions, problems).check(guest);
+      return;
+    }
     if (guest.image().isPresent() == guest.kernel().isPresent()) {
       problems.add(
           positions.of(guest),
           guest.image().isPresent()
               ? "a guest boots an image or a kernel, not both"
               : "the guest has nothing to boot",
-          "give it 'image' or 'kernel'");
+          "give it 'image' or 'kernel', or 'existing' if it exists already");
     }
   }
 

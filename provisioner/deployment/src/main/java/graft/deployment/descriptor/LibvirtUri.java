@@ -8,6 +8,8 @@ import java.util.regex.Pattern;
 public record LibvirtUri(String text) {
   private static final Pattern TEXT = Pattern.compile("auto|[a-z]+(\\+[a-z]+)?://\\S*");
 
+  private static final Pattern ESX = Pattern.compile("(esx|vpx|gsx)(\\+[a-z]+)?://.*");
+
   /** Refuses what is not a URI. */
   public LibvirtUri {
     if (!TEXT.matcher(text).matches()) {
@@ -21,6 +23,11 @@ public record LibvirtUri(String text) {
 
   public boolean isAuto() {
     return text.equals("auto");
+  }
+
+  /** Whether it is VMware's: an ESXi host, or the vCenter or GSX server of one. */
+  public boolean isEsx() {
+    return ESX.matcher(text).matches();
   }
 
   /** Whether its daemon is on this machine: a URI without a host. */

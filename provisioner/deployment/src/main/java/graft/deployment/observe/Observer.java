@@ -10,6 +10,7 @@ import graft.deployment.descriptor.DescriptorFile;
 import graft.deployment.descriptor.Network;
 import graft.deployment.descriptor.gpu.Gpu;
 import graft.deployment.descriptor.guest.Disk;
+import graft.deployment.descriptor.guest.Existing;
 import graft.deployment.descriptor.guest.Guest;
 import graft.deployment.descriptor.guest.Kernel;
 import graft.deployment.descriptor.guest.Nic;
@@ -59,15 +60,7 @@ public final class Observer {
     // daemon.
     CompletableFuture<LibvirtFacts> asked =
         CompletableFuture.supplyAsync(
-            () ->
-                new LibvirtObserver(connections)
-                    .observe(
-                        descriptor.libvirt(),
-                        descriptor.hypervisor(),
-                        known.uri(),
-                        networks(descriptor),
-                        devices,
-                        state.deployment().text()));
+            () -> libvirt(descriptor, known, devices, state.deployment().text()));
     DeviceFacts seen =
         devices
             ? new DeviceObserver(host, DeviceClaims.folder(state.path().getParent()))
@@ -93,6 +86,9 @@ public final class Observer {
         grants.put(tokens, grants(state, descriptor, gpu, tokens));
       }
     }
+    InstallFacts installs =
+        new BundleObserver(file, ClientFolder.path(System.getenv()), ClientFolder.home())
+            .observe(new ConnectionObserver(connections, libvirt).observe(descriptor));
     return new Snapshot(
         HostObserver.observe(),
         libvirt,
@@ -101,11 +97,26 @@ public final class Observer {
         HostObserver.listening(),
         servers,
         grants,
-        new BundleObserver(file, ClientFolder.path(System.getenv()), ClientFolder.home())
-            .observe(new ConnectionObserver(connections, libvirt).observe(descriptor)),
+        installs,
         seen,
         new MeasuredChannels(state).all(),
-        ServiceFacts.observe(ServerUser.find().isPresent()));
+        ServiceFacts.observe(ServerUser.find().isPresent()),
+        new MachineObserver(file, installs).observe());
+  }
+
+  /** A deployment of machines that exist already needs no libvirt, and does not wait for one. */
+  private LibvirtFacts libvirt(
+      Descriptor descriptor, Known known, boolean devices, String deployment) {
+    return descriptor.usesLibvirt() || devices || !known.uri().isEmpty()
+        ? new LibvirtObserver(connections)
+            .observe(
+                descriptor.libvirt(),
+                descriptor.hypervisor(),
+                known.uri(),
+                networks(descriptor),
+                devices,
+                deployment)
+        : LibvirtFacts.unreachable("", "it was not asked: the descriptor does not need it");
   }
 
   private static Set<String> networks(Descriptor descriptor) {
@@ -137,6 +148,7 @@ public final class Observer {
       for (SetupFile given : guest.setup().files()) {
         paths.add(file.resolve(given.source()));
       }
+      guest.existing().flatMap(Existing::key).ifPresent(key -> paths.add(file.resolve(key)));
       guest.setup().userData().ifPresent(data -> paths.add(file.resolve(data)));
     }
     return paths;

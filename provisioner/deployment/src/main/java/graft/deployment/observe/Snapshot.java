@@ -18,6 +18,7 @@ import java.util.Set;
  * @param devices the host's devices
  * @param channels the measurements of guests' channels, by their names
  * @param services how the host starts services
+ * @param machines the machines that exist already, by the names of their guests
  */
 public record Snapshot(
     HostFacts host,
@@ -30,7 +31,26 @@ public record Snapshot(
     InstallFacts bundles,
     DeviceFacts devices,
     Map<String, ChannelMeasurement> channels,
-    ServiceFacts services) {
+    ServiceFacts services,
+    Map<String, MachineFacts> machines) {
+
+  /** A host without machines that exist already. */
+  public Snapshot(
+      HostFacts host,
+      LibvirtFacts libvirt,
+      Map<Path, FileFacts> files,
+      Set<Path> folders,
+      Set<Integer> listening,
+      Set<Path> servers,
+      Map<Path, Map<String, String>> grants,
+      InstallFacts bundles,
+      DeviceFacts devices,
+      Map<String, ChannelMeasurement> channels,
+      ServiceFacts services) {
+    this(
+        host, libvirt, files, folders, listening, servers, grants, bundles, devices, channels,
+        services, Map.of());
+  }
 
   public Optional<FileFacts> file(Path path) {
     return Optional.ofNullable(files.get(path));

@@ -39,7 +39,9 @@ final class GuestCards {
 
   /** The cards. */
   List<Nic> nics() {
-    if (!guest.networks().isEmpty()) {
+    if (guest.existing().isPresent()) {
+      return List.of(); // Graft does not know them
+    } else if (!guest.networks().isEmpty()) {
       return guest.networks();
     } else if (keepsOpenCard() || (guest.vgpu().isPresent() && obstacle().isPresent())) {
       return List.of(Nic.on(Nic.USER));

@@ -41,9 +41,15 @@ final class GuestChannels {
   GuestChannels(PlanInput input, Guest guest) {
     this.input = input;
     this.guest = guest;
+    noRdma().ifPresent(why -> obstacles.put(Channel.RDMA, why));
+    if (guest.existing().isPresent()) {
+      for (Channel local : List.of(Channel.VSOCK, Channel.IVSHMEM, Channel.VCHAN)) {
+        obstacles.put(local, "only its network connects a machine that exists already to a server");
+      }
+      return;
+    }
     noVsock().ifPresent(why -> obstacles.put(Channel.VSOCK, why));
     noSharedMemory().ifPresent(why -> obstacles.put(Channel.IVSHMEM, why));
-    noRdma().ifPresent(why -> obstacles.put(Channel.RDMA, why));
     noVchan().ifPresent(why -> obstacles.put(Channel.VCHAN, why));
   }
 
@@ -146,6 +152,7 @@ final class GuestChannels {
   private long toBeMade(Guest one) {
     boolean never =
         one.vgpu().isEmpty()
+            || one.existing().isPresent()
             || (one.vgpu().get().channel() != Channel.AUTO
                 && one.vgpu().get().channel() != Channel.IVSHMEM);
     boolean made = input.journal().entry(MakeRegion.id(one.name().text())).isPresent();
@@ -200,7 +207,9 @@ final class GuestChannels {
 
   /** Why {@code auto} chooses nothing faster than the network; empty if it does. */
   Optional<String> warning() {
-    return wanted() == Channel.AUTO && usable().equals(List.of(Channel.TCP))
+    return guest.existing().isEmpty()
+            && wanted() == Channel.AUTO
+            && usable().equals(List.of(Channel.TCP))
         ? Optional.of(
             "the guest '"
                 + guest.name()

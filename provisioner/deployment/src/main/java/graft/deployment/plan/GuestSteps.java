@@ -90,17 +90,26 @@ final class GuestSteps {
     return "disk-" + disk.name() + ".qcow2";
   }
 
+  /** The steps that let a guest use a GPU of this host; none for a GPU of a node. */
+  static List<Step> access(PlanInput input, ServerSteps servers, Guest guest) {
+    if (guest.vgpu().isEmpty() || servers.node(guest.vgpu().get().gpu()).isPresent()) {
+      return List.of();
+    }
+    String name = guest.name().text();
+    VGpu vgpu = guest.vgpu().get();
+    Path token = input.layout().state().token(guest.name());
+    String settings = new GuestChannels(input, guest).grant();
+    return List.of(
+        new MakeToken(name, token),
+        new GrantAccess(name, vgpu.gpu().text(), token, servers.tokens(vgpu.gpu()), settings));
+  }
+
   List<Step> steps() {
     Layout layout = input.layout();
     List<Step> steps = new ArrayList<>();
-    if (guest.vgpu().isPresent() && servers.node(guest.vgpu().get().gpu()).isEmpty()) {
-      VGpu vgpu = guest.vgpu().get();
-      Path token = layout.state().token(guest.name());
-      Path tokens = servers.tokens(vgpu.gpu());
-      steps.add(new MakeToken(name, token));
-      steps.add(new GrantAccess(name, vgpu.gpu().text(), token, tokens, channels.grant()));
-      steps.addAll(channels.steps());
-    }
+    List<Step> access = access(input, servers, guest);
+    steps.addAll(access);
+    steps.addAll(access.isEmpty() ? List.of() : channels.steps());
     steps.add(new MakeFolder(name, folder, layout.ownParents() + 1));
     if (guest.image().isPresent()) {
       Path image = input.file().resolve(guest.image().get());

@@ -24,6 +24,9 @@ record InstallMethodChoice(Setup.Method method, String why) {
   private static final List<String> SSH_PROGRAMS = List.of("ansible-playbook", "ssh");
 
   static InstallMethodChoice of(PlanInput input, Guest guest) {
+    if (guest.existing().isPresent()) {
+      return new InstallMethodChoice(Setup.Method.SSH, "");
+    }
     if (guest.setup().way() != Setup.Method.AUTO) {
       return new InstallMethodChoice(guest.setup().way(), "");
     }

@@ -13,7 +13,7 @@ import java.util.Map;
  * Chains of one phase run in parallel.
  *
  * @param deployment the deployment's name
- * @param uri the libvirt connection
+ * @param uri the libvirt connection; empty if none is needed
  * @param warnings what the user should know, each a sentence
  * @param notes choices and their reasons
  * @param channels the order of each guest's channels
@@ -81,7 +81,7 @@ public record Plan(
     if (isEmpty()) {
       return text.append(deployment).append(": nothing to do\n").toString();
     }
-    text.append(deployment).append(" on ").append(uri).append('\n');
+    text.append(deployment).append(uri.isEmpty() ? "" : " on " + uri).append('\n');
     for (Action.Kind kind : List.of(Action.Kind.UNDO, Action.Kind.DO)) {
       byChain(kind)
           .forEach(

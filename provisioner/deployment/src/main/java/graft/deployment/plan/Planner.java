@@ -119,9 +119,11 @@ public final class Planner {
     NetworkSteps.of(input).forEach(step -> add(wanted, step));
     servers.steps().forEach(step -> add(wanted, step));
     for (Guest guest : input.descriptor().guests()) {
-      new GuestSteps(input, servers, guest, input.devices().of(guest.name()))
-          .steps()
-          .forEach(step -> add(wanted, step));
+      List<Step> steps =
+          guest.existing().isPresent()
+              ? new MachineSteps(input, servers, guest).steps()
+              : new GuestSteps(input, servers, guest, input.devices().of(guest.name())).steps();
+      steps.forEach(step -> add(wanted, step));
     }
     input
         .journal()
@@ -192,7 +194,9 @@ public final class Planner {
           actions.stream()
               .filter(a -> a.kind() == Action.Kind.DO && a.step() instanceof BringsPayload)
               .anyMatch(a -> a.step().chain().equals(Chain.guest(guest.name().text())));
-      if (brings) {
+      if (brings && guest.existing().isPresent()) {
+        notes.addAll(new MachinePreflight(input, guest).notes());
+      } else if (brings) {
         InstallMethodChoice.of(input, guest).note(guest).ifPresent(notes::add);
       }
     }
@@ -212,7 +216,11 @@ public final class Planner {
   private static List<String> warnings(PlanInput input, DevicePlan devices) {
     List<String> warnings =
         new ArrayList<>(
-            input.hypervisor().warnings(input.snapshot().libvirt().capabilities().orElseThrow()));
+            input.descriptor().usesLibvirt()
+                ? input
+                    .hypervisor()
+                    .warnings(input.snapshot().libvirt().capabilities().orElseThrow())
+                : List.of());
     warnings.addAll(devices.warnings());
     ServerSteps servers = new ServerSteps(input);
     warnings.addAll(servers.warnings());

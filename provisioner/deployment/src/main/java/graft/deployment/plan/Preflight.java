@@ -41,14 +41,20 @@ final class Preflight {
   }
 
   void check() {
-    if (libvirt()) {
+    if (descriptor.usesLibvirt() && libvirt()) {
       descriptor.networks().forEach(this::network);
       memory();
     }
     descriptor.gpus().forEach(this::gpu);
     descriptor.guests().forEach(this::away);
     GuestPreflight guests = new GuestPreflight(input, problems);
-    descriptor.guests().forEach(guests::check);
+    for (Guest guest : descriptor.guests()) {
+      if (guest.existing().isPresent()) {
+        new MachinePreflight(input, guest).check(problems);
+      } else {
+        guests.check(guest);
+      }
+    }
   }
 
   private boolean libvirt() {
@@ -115,7 +121,7 @@ final class Preflight {
     for (Guest guest : descriptor.guests()) {
       boolean runs =
           snapshot.libvirt().guest(guest.name().text()).map(g -> g.running()).orElse(false);
-      if (runs || guest.placement().hugePages().isPresent()) {
+      if (runs || guest.existing().isPresent() || guest.placement().hugePages().isPresent()) {
         continue; // huge pages are counted separately
       }
       long wanted = guest.memory().bytes();

@@ -21,6 +21,7 @@ import graft.deployment.step.host.RaiseGrantLimit;
 import graft.deployment.step.host.RunServer;
 import graft.deployment.step.host.StartClosedNetwork;
 import graft.deployment.step.host.StartServer;
+import graft.guests.connection.HostAddress;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -329,8 +330,17 @@ final class ServerSteps {
       Owner owner = input.descriptor().gpu(gpu).orElseThrow().owner();
       return Endpoint.tcp(owner.name().text(), ports.get(gpu));
     }
+    if (guest.existing().isPresent()) {
+      String reached =
+          guest.existing().get().server().map(HostAddress::text).orElseGet(() -> listenHost(guest));
+      return Endpoint.tcp(bracketed(reached), ports.get(gpu));
+    }
     String host = isOnLibvirtNetwork(guest) ? listenHost(guest) : SERVER_FROM_GUEST;
     return Endpoint.tcp(host, ports.get(gpu));
+  }
+
+  private static String bracketed(String host) {
+    return host.contains(":") && !host.startsWith("[") ? "[" + host + "]" : host;
   }
 
   private boolean isOnLibvirtNetwork(Guest guest) {
@@ -339,6 +349,9 @@ final class ServerSteps {
 
   /** The addresses that the server listens at: only those that its guests use. */
   private String listenHost(Guest guest) {
+    if (guest.existing().isPresent()) {
+      return bracketed(input.snapshot().machines().get(guest.name().text()).listen());
+    }
     if (!isOnLibvirtNetwork(guest)) {
       return LOOPBACK;
     }

@@ -15,6 +15,7 @@ import graft.deployment.observe.GuestFacts;
 import graft.deployment.observe.HostFacts;
 import graft.deployment.observe.InstallFacts;
 import graft.deployment.observe.LibvirtFacts;
+import graft.deployment.observe.MachineFacts;
 import graft.deployment.observe.NetworkFacts;
 import graft.deployment.observe.ServiceFacts;
 import graft.deployment.observe.Snapshot;
@@ -45,6 +46,7 @@ import graft.deployment.step.host.StartNetwork;
 import graft.guests.bundle.Bundles;
 import graft.guests.bundle.FoundBundle;
 import graft.guests.bundle.TreeFile;
+import graft.guests.machine.MachineReport;
 import graft.guests.payload.FileStamp;
 import graft.hypervisors.kvm.KvmHypervisor;
 import graft.hypervisors.libvirt.Hypervisor;
@@ -80,6 +82,7 @@ final class FakeHost {
   private final Set<String> programs = new LinkedHashSet<>();
   private final Map<Name, ConnectionFacts> connection = new LinkedHashMap<>();
   private final Map<String, ChannelMeasurement> channels = new LinkedHashMap<>();
+  private final Map<String, MachineFacts> machines = new LinkedHashMap<>();
   private String uri = "qemu:///system";
   private String error = "";
   private long memory = 4L << 30;
@@ -155,6 +158,12 @@ final class FakeHost {
   /** A guest that runs, and what answers in it. */
   FakeHost answers(String guest, boolean agent, boolean ssh) {
     connection.put(new Name(guest), new ConnectionFacts(agent, ssh));
+    return this;
+  }
+
+  /** A machine that exists already: what SSH finds, and this host's address on the way to it. */
+  FakeHost machine(String guest, MachineReport report, String listen) {
+    machines.put(guest, new MachineFacts(Optional.of(report), "", "", listen, "us", true));
     return this;
   }
 
@@ -373,7 +382,8 @@ final class FakeHost {
         setup(file),
         devices,
         channels,
-        new ServiceFacts(systemd, serverUser, units));
+        new ServiceFacts(systemd, serverUser, units),
+        machines);
   }
 
   /** The bundles that are built in. */

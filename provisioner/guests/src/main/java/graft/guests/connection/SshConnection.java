@@ -18,23 +18,49 @@ import java.util.Locale;
 import java.util.Optional;
 import java.util.function.Function;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 /**
- * A guest connection by the OpenSSH client. The guest's host key is accepted at the first contact
- * and must stay the same.
+ * A guest connection by the OpenSSH client. The host key of a guest that Graft made is accepted at
+ * the first contact and must stay the same; that of any other machine must be known before.
  */
 public final class SshConnection implements GuestConnection {
   /** The exit code of ssh for its own errors (ssh(1)). */
   private static final int SSH_FAILED = 255;
 
+  private static final int SSH_PORT = 22;
+
   private static final Duration FILE = Duration.ofMinutes(10);
 
   private final SshLogin login;
   private final Optional<HostAddress> address;
+  private final List<String> options;
+  private final String program;
 
   SshConnection(SshLogin login, Optional<HostAddress> address) {
+    this(login, address, SshOptions.words(login), "ssh");
+  }
+
+  private SshConnection(
+      SshLogin login, Optional<HostAddress> address, List<String> options, String program) {
     this.login = login;
     this.address = address;
+    this.options = options;
+    this.program = program;
+  }
+
+  /**
+   * Connects to a machine that Graft did not make.
+   *
+   * @param login with an address, and a file that has the machine's host key
+   */
+  public static SshConnection toKnown(SshLogin login) {
+    return toKnown(login, "ssh");
+  }
+
+  /** Connects by another program than ssh, for tests. */
+  static SshConnection toKnown(SshLogin login, String program) {
+    return new SshConnection(login, login.address(), SshOptions.wordsForKnown(login), program);
   }
 
   /** Connects to the address in the login, or to the address that libvirt reports. */
@@ -165,7 +191,7 @@ public final class SshConnection implements GuestConnection {
       Duration timeout) {
     HostProgram.End end;
     try {
-      end = HostProgram.of("ssh", arguments(words)).run(timeout, input, output, errors);
+      end = HostProgram.of(program, arguments(words)).run(timeout, input, output, errors);
     } catch (IOException e) {
       throw new GuestConnectionException(
           "ssh to " + address() + " could not be run: " + e.getMessage(),
@@ -183,12 +209,45 @@ public final class SshConnection implements GuestConnection {
     if (end.code() == SSH_FAILED) {
       throw new GuestConnectionException(
           "ssh " + who() + ": " + text(errors),
-          "does the guest run an SSH server, and does it know the key?",
-          !text(errors).contains("Permission denied")
-              && !text(errors).contains("HOST IDENTIFICATION"),
+          next(text(errors)),
+          mayAnswerLater(text(errors)),
           null);
     }
     return end.code();
+  }
+
+  private static boolean mayAnswerLater(String said) {
+    return Stream.of("Permission denied", "HOST IDENTIFICATION", "Host key verification failed")
+        .noneMatch(said::contains);
+  }
+
+  /** What to do next, by ssh's own words for its errors. */
+  private String next(String said) {
+    if (said.contains("HOST IDENTIFICATION")) {
+      return "if the machine was really set up anew, delete its old key: ssh-keygen -R "
+          + known()
+          + " -f "
+          + login.knownHosts();
+    } else if (said.contains("Host key verification failed")) {
+      return "compare the machine's key with the one that its console shows, then add it to "
+          + login.knownHosts()
+          + ": ssh-keyscan -p "
+          + login.port()
+          + " "
+          + address();
+    } else if (said.contains("Permission denied")) {
+      return "let " + who() + " log in with the key: ssh-copy-id, or name another file in 'key'";
+    } else if (said.contains("Could not resolve")) {
+      return "correct the name, or write the machine's address in numbers";
+    }
+    return "does the guest run an SSH server, and does it know the key?";
+  }
+
+  /** The machine's name in a file of known hosts. */
+  private String known() {
+    return login.port() == SSH_PORT
+        ? address().text()
+        : "'[" + address() + "]:" + login.port() + "'";
   }
 
   /**
@@ -196,7 +255,7 @@ public final class SshConnection implements GuestConnection {
    * guest.
    */
   List<String> arguments(List<String> words) {
-    List<String> arguments = new ArrayList<>(SshOptions.words(login));
+    List<String> arguments = new ArrayList<>(options);
     arguments.addAll(List.of("-p", String.valueOf(login.port()), "-l", login.user().text()));
     arguments.addAll(List.of("--", address().text()));
     // The guest's shell splits the command line into words again.

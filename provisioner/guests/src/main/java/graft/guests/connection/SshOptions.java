@@ -23,6 +23,18 @@ public final class SshOptions {
    * @throws GraftException if the path of a file cannot be passed to ssh
    */
   static List<String> words(SshLogin login) {
+    return words(login, "accept-new");
+  }
+
+  /** The options for a machine whose host key has to be known before the first contact. */
+  static List<String> wordsForKnown(SshLogin login) {
+    List<String> options = words(login, "yes");
+    // Without the banner that a server may send before the login: the errors are ssh's own.
+    options.addAll(List.of("-o", "LogLevel=ERROR"));
+    return options;
+  }
+
+  private static List<String> words(SshLogin login, String strict) {
     List<String> options = new ArrayList<>();
     for (String option :
         List.of(
@@ -33,7 +45,7 @@ public final class SshOptions {
             "ForwardX11=no",
             "ClearAllForwardings=yes",
             "PermitLocalCommand=no",
-            "StrictHostKeyChecking=accept-new",
+            "StrictHostKeyChecking=" + strict,
             "UserKnownHostsFile=\"" + file(login.knownHosts()) + "\"")) {
       options.add("-o");
       options.add(option);

@@ -1,0 +1,117 @@
+package graft.distribution;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import graft.common.program.CurrentUser;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.api.parallel.ResourceLock;
+
+/** A CUDA program on a machine that exists already, from its descriptor to its destruction. */
+@Tag("integration")
+@Timeout(300)
+@ResourceLock(UnprivilegedServerTest.USER)
+class ExistingMachineRunTest {
+  private static final Path SSHD = Path.of("/usr/sbin/sshd");
+  private static final Path MAKE =
+      Checkout.ROOT.resolve("provisioner/cli/src/test/resources/make-machine");
+
+  @TempDir Path folder;
+  private int port;
+  private Process server;
+
+  @BeforeEach
+  void start() throws Exception {
+    assumeTrue(CurrentUser.isRoot(), "only root can enter another root folder");
+    assumeTrue(Files.isExecutable(SSHD), "no openssh-server here");
+    try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+      port = socket.getLocalPort();
+    }
+    Finished made =
+        Finished.run(
+            folder,
+            Map.of("PATH", System.getenv("PATH")),
+            List.of(MAKE.toString(), folder.toString(), String.valueOf(port)));
+    assertThat(made.code()).as(made.err()).isZero();
+    server =
+        new ProcessBuilder(SSHD.toString(), "-D", "-e", "-f", folder + "/sshd.conf")
+            .redirectErrorStream(true)
+            .redirectOutput(folder.resolve("sshd.log").toFile())
+            .start();
+  }
+
+  @AfterEach
+  void stop() throws Exception {
+    if (server != null) {
+      graft("destroy", "e2e");
+      server.destroy();
+      server.waitFor();
+    }
+  }
+
+  private Finished graft(String... arguments) throws Exception {
+    List<String> command = new ArrayList<>(List.of(Checkout.HOME + "/bin/graft"));
+    command.addAll(List.of(arguments));
+    Map<String, String> environment =
+        Map.of(
+            "PATH", System.getenv("PATH"), "GRAFT_STATE_DIR", folder.resolve("state").toString());
+    return Finished.run(folder, environment, command, Duration.ofMinutes(2));
+  }
+
+  private String said(String... arguments) throws Exception {
+    Finished finished = graft(arguments);
+    assertThat(finished.code()).as(finished.out() + finished.err()).isZero();
+    return finished.out();
+  }
+
+  private List<String> files() throws IOException {
+    try (Stream<Path> all = Files.walk(folder.resolve("root"))) {
+      return all.map(Path::toString).sorted().toList();
+    }
+  }
+
+  @Test
+  void aCudaProgramRunsThereUntilItsAccessIsRevoked() throws Exception {
+    List<String> before = files();
+    byte[] cache = Files.readAllBytes(folder.resolve("root/etc/ld.so.cache"));
+    String lab = folder.resolve("e2e.yaml").toString();
+    said(
+        "adopt",
+        "root@127.0.0.1",
+        lab,
+        "--port",
+        String.valueOf(port),
+        "--key",
+        folder.resolve("key").toString(),
+        "--known-hosts",
+        folder.resolve("known-hosts").toString());
+    said("apply", lab);
+    assertThat(Files.readAllBytes(folder.resolve("root/etc/ld.so.cache"))).isNotEqualTo(cache);
+    assertThat(said("verify", lab))
+        .contains(": ok on Graft software device 0 at tcp://127.0.0.1:")
+        .contains("this Graft's");
+    said("rotate", lab);
+    said("verify", lab);
+    String guest = said("status", lab).replaceFirst("(?s).*guest ([a-z0-9-]+): existing.*", "$1");
+    said("revoke", lab, guest);
+    assertThat(graft("verify", lab).out()).contains("failed");
+    said("destroy", lab);
+    assertThat(files()).isEqualTo(before);
+    assertThat(Files.readAllBytes(folder.resolve("root/etc/ld.so.cache"))).isEqualTo(cache);
+  }
+}

@@ -1,0 +1,73 @@
+package graft.deployment;
+
+import graft.common.GraftException;
+import graft.deployment.apply.LiveContext;
+import graft.deployment.apply.Steps;
+import graft.deployment.apply.Undoer;
+import graft.deployment.journal.Journal;
+import graft.deployment.observe.Connections;
+import graft.deployment.state.DeploymentLock;
+import graft.deployment.state.StateFolder;
+import graft.deployment.step.Step;
+import graft.deployment.step.machine.InstallOnMachine;
+import graft.deployment.step.machine.MachineStep;
+import java.time.Clock;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+
+/** Forgets a machine that existed before the deployment and is gone for good. */
+public final class ForgetMachine {
+  private final StateFolder state;
+  private final DeploymentProgress progress;
+
+  public ForgetMachine(StateFolder state, DeploymentProgress progress) {
+    this.state = state;
+    this.progress = progress;
+  }
+
+  /**
+   * Undoes what was done for the machine on this host, its access above all, and notes that nothing
+   * is left to be taken back on the machine, which is not asked.
+   *
+   * @return the machine, for display
+   * @throws GraftException if the guest is not such a machine, or its access could not be undone
+   */
+  public String forget(String guest) throws Exception {
+    return DeploymentLock.holding(state, () -> locked(guest));
+  }
+
+  private String locked(String guest) throws Exception {
+    try (Connections connections = new Connections();
+        Journal journal = Journal.open(state.journal(), Steps.CODEC, Clock.systemUTC())) {
+      AppliedGuest applied = AppliedGuest.of(journal.state(), guest);
+      InstallOnMachine machine =
+          applied
+              .machine()
+              .orElseThrow(
+                  () ->
+                      new GraftException(
+                          "the guest '" + guest + "' was made by Graft",
+                          "remove it from the descriptor, then graft apply removes it"));
+      journal.note("forget " + guest);
+      List<Step> rest = new ArrayList<>();
+      for (Step step : applied.steps()) {
+        if (step instanceof MachineStep) {
+          journal.undoing(step);
+          journal.undone(step);
+        } else {
+          rest.add(step);
+        }
+      }
+      Collections.reverse(rest);
+      List<String> errors =
+          new Undoer(journal, new LiveContext(connections, journal, progress), progress).undo(rest);
+      if (!errors.isEmpty()) {
+        throw new GraftException(
+            "the access of '" + guest + "' could not be undone: " + String.join("; ", errors),
+            "graft destroy " + state.deployment() + " tries again");
+      }
+      return machine.machine();
+    }
+  }
+}

@@ -1,0 +1,28 @@
+package graft.deployment.observe;
+
+import graft.guests.machine.MachineReport;
+import java.util.Optional;
+
+/**
+ * A machine that exists already, as SSH finds it.
+ *
+ * @param report what it says about itself; empty if it was not reached
+ * @param error why it was not reached; empty if it was
+ * @param next what to do about the error
+ * @param listen the address of this host at which the machine reaches it
+ * @param owner what the machine's record says of files of this deployment
+ * @param current whether its client is the one of this host
+ */
+public record MachineFacts(
+    Optional<MachineReport> report,
+    String error,
+    String next,
+    String listen,
+    String owner,
+    boolean current) {
+
+  /** Whether the machine was reached. */
+  public boolean answers() {
+    return report.isPresent();
+  }
+}

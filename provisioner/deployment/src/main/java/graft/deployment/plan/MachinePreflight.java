@@ -1,0 +1,176 @@
+package graft.deployment.plan;
+
+import graft.common.bind.Position;
+import graft.common.bind.Problems;
+import graft.common.values.MemorySize;
+import graft.deployment.descriptor.guest.Existing;
+import graft.deployment.descriptor.guest.Guest;
+import graft.deployment.descriptor.guest.SetupFile;
+import graft.deployment.observe.FileFacts;
+import graft.deployment.observe.MachineFacts;
+import graft.guests.bundle.TreeFile;
+import graft.guests.machine.MachineReport;
+import graft.guests.payload.FileStamp;
+import graft.guests.payload.Payload;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+
+/** Finds everything on a machine that exists already that is in the way of the client. */
+final class MachinePreflight {
+  private static final long KIB = 1024;
+
+  /** The archive, the files beside their places, and the copies that the machine keeps. */
+  private static final int COPIES = 3;
+
+  private static final String CPU = "x86_64";
+
+  private final PlanInput input;
+  private final Guest guest;
+  private final Existing existing;
+  private final MachineFacts facts;
+
+  MachinePreflight(PlanInput input, Guest guest) {
+    this.input = input;
+    this.guest = guest;
+    this.existing = guest.existing().orElseThrow();
+    this.facts = input.snapshot().machines().get(guest.name().text());
+  }
+
+  void check(Problems problems) {
+    Position at = input.file().positions().of(existing, "ssh");
+    if (!input.snapshot().bundles().programs().contains("ssh")) {
+      problems.add(
+          at,
+          "there is no ssh on this host, and '" + guest.name() + "' is reached by SSH",
+          "apt-get install openssh-client");
+      return;
+    }
+    files(problems);
+    if (facts.report().isEmpty()) {
+      problems.add(
+          at,
+          "the machine of '" + guest.name() + "' is not usable: " + facts.error(),
+          facts.next());
+      return;
+    }
+    machine(facts.report().get(), at, problems);
+    Problems found = new Problems();
+    new GuestBundles(input, new ServerSteps(input), guest).check(found);
+    found.sorted().forEach(p -> problems.add(p.position(), p.message(), p.hint()));
+    new GuestChannels(input, guest).check(problems);
+  }
+
+  private void files(Problems problems) {
+    if (existing.key().isPresent()) {
+      readable(existing.key().get(), input.file().positions().of(existing, "key"), problems);
+    }
+    for (SetupFile given : guest.setup().files()) {
+      readable(given.source(), input.file().positions().of(given, "source"), problems);
+    }
+  }
+
+  private void readable(String named, Position at, Problems problems) {
+    Path path = input.file().resolve(named);
+    if (input.snapshot().file(path).filter(FileFacts::readable).isEmpty()) {
+      problems.add(at, "there is no file " + path + " that could be read");
+    }
+  }
+
+  private void machine(MachineReport report, Position at, Problems problems) {
+    String who = "'" + existing.ssh() + "'";
+    if (!report.system().equals("Linux")) {
+      problems.add(at, who + " runs " + report.system() + ", and the client is for Linux");
+      return;
+    }
+    if (!report.cpu().equals(CPU)) {
+      problems.add(at, who + " has a CPU of " + report.cpu() + ", and the client is for " + CPU);
+    }
+    if (!report.libc().equals("glibc")) {
+      problems.add(
+          at,
+          who
+              + (report.libc().equals("musl")
+                  ? " has musl as its C library"
+                  : " has no C library of GNU at /lib64/ld-linux-x86-64.so.2")
+              + ", and the client needs glibc, as CUDA does",
+          "use a distribution with glibc there, or a container of one");
+    }
+    if (!report.missing().isEmpty()) {
+      problems.add(
+          at,
+          who
+              + " lacks programs that the installation needs: "
+              + String.join(", ", report.missing()),
+          "install them there");
+    }
+    for (String folder : report.readonly()) {
+      problems.add(
+          at,
+          who + " has a read-only " + folder + ", where the client would be written",
+          "mount it writable for the installation; Graft has no other place for the client");
+    }
+    space(report, who, at, problems);
+    String other = report.owner().filter(owner -> !owner.equals(facts.owner())).orElse("");
+    if (!other.isEmpty()) {
+      problems.add(
+          at,
+          who + " has the client of another deployment: guest " + other,
+          "remove the machine from that deployment, and apply that first");
+    }
+  }
+
+  private void space(MachineReport report, String who, Position at, Problems problems) {
+    long needed = COPIES * size() / KIB;
+    for (Map.Entry<String, Long> folder : report.free().entrySet()) {
+      if (folder.getValue() < needed && !report.owner().equals(Optional.of(facts.owner()))) {
+        problems.add(
+            at,
+            who
+                + " has "
+                + new MemorySize(folder.getValue() * KIB).rounded()
+                + " free at "
+                + folder.getKey()
+                + ", and the installation needs "
+                + new MemorySize(needed * KIB).rounded(),
+            "free space there");
+        return;
+      }
+    }
+  }
+
+  private long size() {
+    long size = 0;
+    for (List<TreeFile> tree : input.snapshot().bundles().trees().values()) {
+      for (TreeFile one : tree) {
+        boolean client = one.stamp().path().startsWith(input.snapshot().bundles().client());
+        size += client ? one.stamp().size() : 0;
+      }
+    }
+    for (SetupFile given : guest.setup().files()) {
+      Path path = input.file().resolve(given.source());
+      size += input.snapshot().file(path).map(f -> f.stamp(path)).map(FileStamp::size).orElse(0L);
+    }
+    return size;
+  }
+
+  /** What is brought, where, and what is there already. */
+  List<String> notes() {
+    MachineReport report = facts.report().orElseThrow();
+    String brings =
+        existing.ssh()
+            + " gets the client in "
+            + Payload.CLIENT_FOLDER
+            + ", its settings and its token in /etc/graft, and a line for the loader in"
+            + " /etc/ld.so.conf.d; undo gives back what it had";
+    boolean ours = report.owner().equals(Optional.of(facts.owner()));
+    return ours || report.there().isEmpty()
+        ? List.of(brings)
+        : List.of(
+            brings,
+            existing.ssh()
+                + " has these files already, which are kept and given back: "
+                + String.join(", ", report.there()));
+  }
+}
