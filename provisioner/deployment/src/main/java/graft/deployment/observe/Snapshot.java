@@ -18,6 +18,7 @@ import java.util.Set;
  * @param devices the host's devices
  * @param channels the measurements of guests' channels, by their names
  * @param services how the host starts services
+ * @param containers what containers need
  */
 public record Snapshot(
     HostFacts host,
@@ -30,7 +31,8 @@ public record Snapshot(
     InstallFacts bundles,
     DeviceFacts devices,
     Map<String, ChannelMeasurement> channels,
-    ServiceFacts services) {
+    ServiceFacts services,
+    ContainerFacts containers) {
 
   public Optional<FileFacts> file(Path path) {
     return Optional.ofNullable(files.get(path));

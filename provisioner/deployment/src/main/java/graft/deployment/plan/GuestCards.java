@@ -41,6 +41,8 @@ final class GuestCards {
   List<Nic> nics() {
     if (!guest.networks().isEmpty()) {
       return guest.networks();
+    } else if (guest.root().isPresent()) {
+      return List.of(); // a container reaches its server by a socket
     } else if (keepsOpenCard() || (guest.vgpu().isPresent() && obstacle().isPresent())) {
       return List.of(Nic.on(Nic.USER));
     }

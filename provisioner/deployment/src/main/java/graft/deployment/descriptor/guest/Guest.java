@@ -9,8 +9,8 @@ import graft.hypervisors.libvirt.domain.Virtualization;
 import java.util.List;
 import java.util.Optional;
 
-/** A guest. It boots a disk image, or a kernel with an initramfs. */
-@Doc("A guest. It boots a disk image, or a kernel with an initramfs.")
+/** A guest. It boots a disk image, or a kernel with an initramfs, or is a container. */
+@Doc("A guest. It boots a disk image, or a kernel with an initramfs, or is a container.")
 public record Guest(
     @Doc("Its name, also that of the libvirt domain, and the host name in the guest.") Name name,
     @Doc(
@@ -18,6 +18,10 @@ public record Guest(
                 + " as debian:12. The guest gets a copy; the image itself is never written.")
         Optional<String> image,
     @Doc("A kernel that it boots directly, in place of an image.") Optional<Kernel> kernel,
+    @Doc(
+            "Of a container (hypervisor: lxc): the root file system that it begins with, as a folder"
+                + " or an initramfs. The container gets a copy, which it may write.")
+        Optional<String> root,
     @Default("1") @Range(min = 1, max = 4096) @Doc("The number of its CPUs.") int cpus,
     @Default("512MiB") @Doc("The size of its memory.") MemorySize memory,
     @Default("{}") @Doc("Where its CPUs and memory are placed on the host.") Placement placement,
@@ -41,6 +45,7 @@ public record Guest(
         name,
         image,
         kernel,
+        root,
         cpus,
         memory,
         placement,

@@ -24,6 +24,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.function.BooleanSupplier;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /**
@@ -181,12 +182,20 @@ public record RunServer(
                 "home",
                 isInHome() ? "read-only" : "yes",
                 "logs",
-                "ReadWritePaths=-" + folder.logs(),
+                "ReadWritePaths=-" + folder.logs() + sockets(),
                 "devices",
                 ServerUnit.devices(!rdmaPorts.isEmpty())));
     return List.of(
         new MakeUnit(gpu, ServerUnits.starter(folder), starter, false),
         new MakeUnit(gpu, ServerUnits.server(folder), server, atBoot));
+  }
+
+  /** The folders of its sockets for containers, as further words of a setting of the unit. */
+  private String sockets() {
+    return listen.stream()
+        .filter(Endpoint::isUnix)
+        .map(endpoint -> " -" + Path.of(endpoint.path()).getParent())
+        .collect(Collectors.joining());
   }
 
   private String environmentLine() {
