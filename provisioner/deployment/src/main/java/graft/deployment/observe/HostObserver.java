@@ -20,7 +20,7 @@ public final class HostObserver {
   static final String XEN = "xen:///system";
 
   /** libvirt's driver for Linux containers, which only root may use. */
-  static final String LXC = "lxc:///system";
+  public static final String LXC = "lxc:///system";
 
   private static final Path VHOST_VSOCK = Path.of("/dev/vhost-vsock");
   private static final Path GNTALLOC = Path.of("/dev/xen/gntalloc");

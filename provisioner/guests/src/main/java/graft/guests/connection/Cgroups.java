@@ -40,11 +40,9 @@ final class Cgroups {
     for (String line : Files.readAllLines(mountinfo)) {
       // ... the mount point is the fifth field; after " - " come type, source, options
       int dash = line.indexOf(" - ");
-      String[] before = line.substring(0, Math.max(0, dash)).split(" ");
-      String[] after = line.substring(dash + 3).split(" ");
-      if (before.length < 5 || after.length < 3) {
-        continue;
-      } else if (after[0].equals("cgroup2")) {
+      String[] before = line.substring(0, dash).split(" ", -1);
+      String[] after = line.substring(dash + 3).split(" ", -1);
+      if (after[0].equals("cgroup2")) {
         mounts.putIfAbsent(VERSION_2, before[4]);
       } else if (after[0].equals("cgroup")) {
         mounts.putIfAbsent(controllers(after[2]), before[4]);
@@ -55,7 +53,7 @@ final class Cgroups {
 
   private static String controllers(String options) {
     List<String> named = new ArrayList<>();
-    for (String option : options.split(",")) {
+    for (String option : options.split(",", -1)) {
       if (!option.equals("rw")
           && !option.equals("ro")
           && !option.equals("xattr")

@@ -65,7 +65,7 @@ final class ContainerProcess {
     for (ProcessHandle child : children) {
       for (String line : Files.readAllLines(PROC.resolve(child.pid() + "/status"))) {
         // "NSpid:", the number here, the numbers in the namespaces within
-        String[] numbers = line.split("\\s+");
+        String[] numbers = line.split("\\s+", -1);
         if (numbers[0].equals("NSpid:")
             && numbers.length > 2
             && numbers[numbers.length - 1].equals("1")) {

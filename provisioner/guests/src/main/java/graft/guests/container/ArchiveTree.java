@@ -51,18 +51,26 @@ record ArchiveTree(Map<String, Node> nodes) implements RootTree {
   /** Reads the list of an archive's files. */
   static ArchiveTree read(Path file) throws IOException {
     Map<String, Node> nodes = new HashMap<>();
-    nodes.put("", new Node(Node.FOLDER | 0755, "", new byte[0]));
+    nodes.put("", Node.of(Node.FOLDER | 0755));
     try (CpioArchiveInputStream archive = open(file)) {
       for (CpioArchiveEntry entry = archive.getNextEntry();
           entry != null;
           entry = archive.getNextEntry()) {
         int mode = (int) entry.getMode();
-        String target = entry.isSymbolicLink() ? target(archive, entry) : "";
-        byte[] head = entry.isRegularFile() ? archive.readNBytes(Node.HEAD) : new byte[0];
-        nodes.put(name(entry), new Node(mode, target, head));
+        nodes.put(name(entry), node(archive, entry, mode));
       }
     }
     return new ArchiveTree(nodes);
+  }
+
+  private static Node node(CpioArchiveInputStream archive, CpioArchiveEntry entry, int mode)
+      throws IOException {
+    if (entry.isSymbolicLink()) {
+      return Node.link(mode, target(archive, entry));
+    }
+    return entry.isRegularFile()
+        ? Node.file(mode, archive.readNBytes(Node.HEAD))
+        : Node.of(mode);
   }
 
   /** The path of an entry without {@code ./} at its beginning; empty for the root itself. */

@@ -19,14 +19,14 @@ record FolderTree(Path root) implements RootTree {
     } catch (NoSuchFileException e) {
       return Optional.empty();
     }
-    Node bare = new Node(mode, "", new byte[0]);
+    Node bare = Node.of(mode);
     if (bare.is(Node.LINK)) {
-      return Optional.of(new Node(mode, Files.readSymbolicLink(file).toString(), new byte[0]));
+      return Optional.of(Node.link(mode, Files.readSymbolicLink(file).toString()));
     } else if (!bare.is(Node.FILE)) {
       return Optional.of(bare);
     }
     try (InputStream in = Files.newInputStream(file, LinkOption.NOFOLLOW_LINKS)) {
-      return Optional.of(new Node(mode, "", in.readNBytes(Node.HEAD)));
+      return Optional.of(Node.file(mode, in.readNBytes(Node.HEAD)));
     }
   }
 }

@@ -115,7 +115,7 @@ public final class RootFolder {
    */
   private Path place(String name) throws IOException {
     Path place = root;
-    String[] parts = name.split("/");
+    String[] parts = name.split("/", -1);
     for (int i = 0; i < parts.length; i++) {
       if (parts[i].isEmpty() || parts[i].equals(".") || parts[i].equals("..")) {
         throw new IOException("the path '" + name + "' of the archive is not a plain one");

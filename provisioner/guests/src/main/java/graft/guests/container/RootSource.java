@@ -1,8 +1,6 @@
 package graft.guests.container;
 
 import java.io.IOException;
-import java.nio.ByteBuffer;
-import java.nio.ByteOrder;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
@@ -21,12 +19,6 @@ public record RootSource(String init, String problem, String hint) {
       List.of("/sbin/init", "/etc/init", "/bin/init", "/init");
 
   private static final int EXECUTABLE = 0111;
-
-  /** The header of an ELF file (elf(5)): e_machine, and its value for x86-64. */
-  private static final int MACHINE = 18;
-
-  private static final int X86_64 = 62;
-  private static final int ELF = 0x464c457f;
 
   /**
    * Looks at what a root folder would be made from.
@@ -58,7 +50,7 @@ public record RootSource(String init, String problem, String hint) {
       if (found.isPresent()
           && found.get().is(RootTree.Node.FILE)
           && (found.get().mode() & EXECUTABLE) != 0) {
-        return isForeign(found.get().head())
+        return found.get().foreign()
             ? bad(
                 "is of another architecture: its " + path + " does not run on x86-64",
                 "a container runs on the host's CPU and kernel: take a root of this architecture")
@@ -72,11 +64,5 @@ public record RootSource(String init, String problem, String hint) {
 
   private static RootSource bad(String problem, String hint) {
     return new RootSource("", problem, hint);
-  }
-
-  /** Whether a program is for another CPU. Scripts have no architecture of their own. */
-  private static boolean isForeign(byte[] head) {
-    ByteBuffer bytes = ByteBuffer.wrap(head).order(ByteOrder.LITTLE_ENDIAN);
-    return head.length > MACHINE + 1 && bytes.getInt(0) == ELF && bytes.getShort(MACHINE) != X86_64;
   }
 }

@@ -18,7 +18,7 @@ final class ContainerConsole {
    * the host's disk nor waits for a reader.
    */
   private static final String READER =
-      "umask 077; exec <\"$1\"; head -c 16777216 >\"$2\"; exec cat >/dev/null";
+      "umask 077; exec <\"$1\"; dd bs=64k count=16M iflag=count_bytes status=none of=\"$2\"; exec cat >/dev/null";
 
   private ContainerConsole() {}
 
