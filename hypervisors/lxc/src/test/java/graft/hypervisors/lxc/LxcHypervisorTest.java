@@ -76,8 +76,8 @@ class LxcHypervisorTest {
                 InterfaceSpec.network("default").withMac(MacAddress.parse("52:54:00:11:22:33")))
             .build();
     try (InputStream golden = LxcHypervisorTest.class.getResourceAsStream("container.xml")) {
-      assertThat(Xml.print(LXC.domainXml(spec, HOST)))
-          .isEqualTo(new String(golden.readAllBytes(), StandardCharsets.UTF_8));
+      assertThat(Xml.print(LXC.domainXml(spec, HOST)).strip())
+          .isEqualTo(new String(golden.readAllBytes(), StandardCharsets.UTF_8).strip());
     }
   }
 

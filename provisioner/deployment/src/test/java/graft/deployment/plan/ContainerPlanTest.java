@@ -68,10 +68,10 @@ class ContainerPlanTest {
         .contains("tcp://127.0.0.1:", "unix://" + socket.folder() + "/server.sock");
     assertThat(steps(plan, DefineGuest.class).get(0).xml())
         .contains(
-            "<domain type=\"lxc\">",
+            "<domain type='lxc'>",
             "<init>/init</init>",
-            "target=\"" + users.ids().first() + "\"",
-            "<source dir=\"" + socket.folder() + "\"/>",
+            "target='" + users.ids().first() + "'",
+            "<source dir='" + socket.folder() + "'/>",
             "<readonly/>",
             "<quota>100000</quota>")
         .doesNotContain("<interface");
@@ -89,7 +89,8 @@ class ContainerPlanTest {
     assertThat(steps(plan, RegisterUsers.class))
         .extracting(users -> users.ids().first())
         .containsExactly(first + SubordinateIds.COUNT, first + 2 * SubordinateIds.COUNT);
-    assertThat(steps(plan, MakeSocketFolder.class)).extracting(MakeSocketFolder::folder)
+    assertThat(steps(plan, MakeSocketFolder.class))
+        .extracting(MakeSocketFolder::folder)
         .doesNotHaveDuplicates();
   }
 
@@ -99,7 +100,8 @@ class ContainerPlanTest {
     host.carryOut(host.plan(TWO));
     Plan plan = host.plan(TWO.replaceFirst("(?s)  - name: alice.*?(?=  - name: bob)", ""));
     assertThat(plan.actions())
-        .noneMatch(a -> a.step().id().equals("guest/bob/users") || a.step().id().equals("guest/bob/root"));
+        .noneMatch(
+            a -> a.step().id().equals("guest/bob/users") || a.step().id().equals("guest/bob/root"));
   }
 
   @Test
@@ -113,7 +115,8 @@ class ContainerPlanTest {
   void aNetworkOfLibvirtsGivesTcpToo() throws Exception {
     Plan plan = host.plan(ONE.replace("vgpu:", "networks: [default]\n    vgpu:"));
     assertThat(steps(plan, DefineGuest.class).get(0).summary()).contains("shm, unix, tcp");
-    assertThat(steps(plan, DefineGuest.class).get(0).xml()).contains("<source network=\"default\"/>");
+    assertThat(steps(plan, DefineGuest.class).get(0).xml())
+        .contains("<source network='default'/>");
   }
 
   @ParameterizedTest
@@ -139,12 +142,16 @@ class ContainerPlanTest {
 
   @Test
   void aVirtualMachineHasNoRootFolder() {
-    refuses(ONE.replace("hypervisor: lxc", "hypervisor: kvm"), "only a container has a root folder");
+    refuses(
+        ONE.replace("hypervisor: lxc", "hypervisor: kvm"), "only a container has a root folder");
   }
 
   @Test
   void rootsThatCannotBecomeContainersAreRefusedAtTheirPlace() {
-    refuses(ONE.replace("root.cpio", "nothing"), "lab.yaml:7:", "neither a folder nor a file /d/nothing");
+    refuses(
+        ONE.replace("root.cpio", "nothing"),
+        "lab.yaml:7:",
+        "neither a folder nor a file /d/nothing");
     host.root("/d/root.cpio", new RootSource("", "has no init: none", "install one"));
     refuses(ONE, "lab.yaml:7:", "/d/root.cpio has no init");
   }
@@ -152,8 +159,14 @@ class ContainerPlanTest {
   @Test
   void networksThatOnlyQemuHasAreRefused() {
     refuses(ONE.replace("vgpu:", "networks: [user]\n    vgpu:"), "user-mode network");
-    refuses(ONE.replace("gpu0\n", "{gpu: gpu0, channel: vsock}\n").replace("[{name: {gpu: gpu0, channel: vsock}", "[{name: gpu0"), "cannot use vsock");
-    refuses(ONE.replace("vgpu: gpu0", "vgpu: {gpu: gpu0, channel: tcp}"), "cannot use tcp", "no network");
+    refuses(
+        ONE.replace("gpu0\n", "{gpu: gpu0, channel: vsock}\n")
+            .replace("[{name: {gpu: gpu0, channel: vsock}", "[{name: gpu0"),
+        "cannot use vsock");
+    refuses(
+        ONE.replace("vgpu: gpu0", "vgpu: {gpu: gpu0, channel: tcp}"),
+        "cannot use tcp",
+        "no network");
   }
 
   @Test

@@ -68,9 +68,7 @@ record ArchiveTree(Map<String, Node> nodes) implements RootTree {
     if (entry.isSymbolicLink()) {
       return Node.link(mode, target(archive, entry));
     }
-    return entry.isRegularFile()
-        ? Node.file(mode, archive.readNBytes(Node.HEAD))
-        : Node.of(mode);
+    return entry.isRegularFile() ? Node.file(mode, archive.readNBytes(Node.HEAD)) : Node.of(mode);
   }
 
   /** The path of an entry without {@code ./} at its beginning; empty for the root itself. */

@@ -13,7 +13,8 @@ class CgroupsTest {
   @TempDir Path proc;
 
   private void given(String mountinfo, String cgroup) throws IOException {
-    Files.writeString(Files.createDirectories(proc.resolve("self")).resolve("mountinfo"), mountinfo);
+    Files.writeString(
+        Files.createDirectories(proc.resolve("self")).resolve("mountinfo"), mountinfo);
     Files.writeString(Files.createDirectories(proc.resolve("42")).resolve("cgroup"), cgroup);
   }
 

@@ -68,8 +68,7 @@ class RootFolderTest {
     Archive entry(String name, int mode, String content, int names, long inode, long user)
         throws IOException {
       byte[] bytes = content.getBytes(StandardCharsets.ISO_8859_1);
-      CpioArchiveEntry entry =
-          new CpioArchiveEntry(CpioConstants.FORMAT_NEW, name, bytes.length);
+      CpioArchiveEntry entry = new CpioArchiveEntry(CpioConstants.FORMAT_NEW, name, bytes.length);
       entry.setMode(mode);
       entry.setNumberOfLinks(names);
       entry.setInode(inode);
@@ -134,7 +133,7 @@ class RootFolderTest {
   @Test
   void aFileThatReplacesALinkDoesNotWriteWhereItLed() throws IOException {
     Path passwd = Files.writeString(victim.resolve("passwd"), "before");
-    archive.link("passwd", passwd.toString()).file("passwd", 04755, "after");
+    archive.link("passwd", passwd.toString()).file("./passwd", 04755, "after");
     fill(archive.done());
     assertThat(passwd).hasContent("before");
     assertThat(attribute(passwd, "uid")).isNotEqualTo(0x50000000);

@@ -1,6 +1,7 @@
 package graft.deployment.step.host;
 
 import graft.common.disk.PrivateFiles;
+import graft.common.disk.StateDisk;
 import graft.common.values.Endpoint;
 import graft.common.values.MemorySize;
 import graft.deployment.descriptor.gpu.PortName;
@@ -271,7 +272,7 @@ public record RunServer(
     if (!byUnits) {
       makeOperators(user);
     }
-    PrivateFiles.makeFolder(folder().files());
+    StateDisk.get().makeFolders(folder().files()); // there already when it is started again
     user.letEnter(folder().files());
     Path tokens = folder().tokens();
     if (!Files.exists(tokens, LinkOption.NOFOLLOW_LINKS)) {
