@@ -189,6 +189,33 @@ final class ContainerTest {
     assertThat(Files.exists(root().resolve("root/mine"), LinkOption.NOFOLLOW_LINKS)).isTrue();
   }
 
+  /** The small image has no OpenSSL, so that its session over the network is not encrypted. */
+  @Test
+  void zyOneOnANetworkOfLibvirtsUsesTheGpuByTcp() throws Exception {
+    GuestLab other = GuestLab.in(Files.createDirectory(folder.resolve("network")));
+    Files.writeString(
+        other.descriptor(),
+        Files.readString(lab.descriptor())
+            .replace(guest, other.name() + "-1")
+            .replace("name: " + lab.name(), "name: " + other.name())
+            .replace(
+                "guests:",
+                "networks: [{name: %s, address: %s/24}]\nguests:"
+                    .formatted(other.name(), other.gateway()))
+            .replace(
+                "vgpu: gpu0",
+                "networks: [%s]\n    vgpu: {gpu: gpu0, channel: tcp, unencrypted: [tcp]}"
+                    .formatted(other.name())));
+    try {
+      other.graft(0, "apply", other.descriptor().toString());
+      assertThat(other.graft(0, "status", other.descriptor().toString()))
+          .contains("CUDA ok on Graft software device 0 by tcp://" + other.gateway());
+      assertThat(other.graft(0, "plan", other.descriptor().toString())).contains("nothing to do");
+    } finally {
+      other.destroy();
+    }
+  }
+
   @Test
   void zzzAnApplyThatIsKilledGoesOn() throws Exception {
     GuestLab other = GuestLab.in(Files.createDirectory(folder.resolve("killed")));

@@ -5,14 +5,18 @@ import graft.deployment.observe.HostObserver;
 import graft.hypervisors.libvirt.calls.HypervisorException;
 import graft.hypervisors.lxc.LxcHypervisor;
 import java.io.IOException;
+import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
+import java.util.Set;
 
 /** Checks what {@code hypervisor: lxc} needs of a host. */
 final class Containers {
   private static final String SUBJECT = "containers";
+  private static final Set<String> DAEMONS = Set.of("libvirtd", "virtlxcd");
 
   private Containers() {}
 
@@ -37,15 +41,42 @@ final class Containers {
                   + " it"));
       return findings;
     }
-    if (mixesCgroups(proc.resolve("1/mounts"))) {
-      findings.add(
-          Finding.warning(
-              SUBJECT,
-              "both versions of cgroups are mounted, with which libvirt starts no container",
-              "boot with systemd.unified_cgroup_hierarchy=1, or start libvirtd in a mount namespace"
-                  + " without the mount of cgroup2, as ./graft test does"));
-    }
+    cgroups(proc).ifPresent(findings::add);
     return findings;
+  }
+
+  /** Whether libvirt's daemon sees cgroups with which it starts no container. */
+  static Optional<Finding> cgroups(Path proc) {
+    return mixesCgroups(daemon(proc).resolve("mounts"))
+        ? Optional.of(
+            Finding.warning(
+                SUBJECT,
+                "both versions of cgroups are mounted, with which libvirt starts no container",
+                "boot with systemd.unified_cgroup_hierarchy=1, or start libvirtd in a mount"
+                    + " namespace without the mount of cgroup2, as ./graft test does"))
+        : Optional.empty();
+  }
+
+  /** The process of libvirt's daemon, which may have mounts of its own; else the first process. */
+  private static Path daemon(Path proc) {
+    try (DirectoryStream<Path> processes = Files.newDirectoryStream(proc, "[0-9]*")) {
+      for (Path process : processes) {
+        if (DAEMONS.contains(name(process))) {
+          return process;
+        }
+      }
+    } catch (IOException e) {
+      // without /proc there is nothing to say
+    }
+    return proc.resolve("1");
+  }
+
+  private static String name(Path process) {
+    try {
+      return Files.readString(process.resolve("comm")).strip();
+    } catch (IOException e) {
+      return ""; // the process has ended
+    }
   }
 
   private static boolean mixesCgroups(Path mounts) {

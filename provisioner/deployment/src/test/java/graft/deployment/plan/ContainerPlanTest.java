@@ -115,8 +115,7 @@ class ContainerPlanTest {
   void aNetworkOfLibvirtsGivesTcpToo() throws Exception {
     Plan plan = host.plan(ONE.replace("vgpu:", "networks: [default]\n    vgpu:"));
     assertThat(steps(plan, DefineGuest.class).get(0).summary()).contains("shm, unix, tcp");
-    assertThat(steps(plan, DefineGuest.class).get(0).xml())
-        .contains("<source network='default'/>");
+    assertThat(steps(plan, DefineGuest.class).get(0).xml()).contains("<source network='default'/>");
   }
 
   @ParameterizedTest

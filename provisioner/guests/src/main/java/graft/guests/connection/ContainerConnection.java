@@ -23,12 +23,20 @@ public final class ContainerConnection implements GuestConnection {
 
   /**
    * Succeeds once init has started what it starts at boot, where init is systemd; at once for any
-   * other init. Until init runs, process 1 is libvirt's.
+   * other init. A container with a network card is ready once it has a route. Until init runs,
+   * process 1 is libvirt's.
    */
   private static final String READY =
-      "case $(readlink /proc/1/exe) in */libvirt_lxc) exit 1 ;; */systemd) ;; *) exit 0 ;; esac;"
-          + " case $(systemctl is-system-running 2>/dev/null) in running | degraded) exit 0 ;;"
-          + " esac; exit 1";
+      """
+      case $(readlink /proc/1/exe) in
+        */libvirt_lxc) exit 1 ;;
+        */systemd) case $(systemctl is-system-running 2>/dev/null) in running | degraded) ;; *) exit 1 ;; esac ;;
+      esac
+      for card in /sys/class/net/*; do
+        [ "${card##*/}" = lo ] && continue
+        { read -r header; read -r route; } </proc/net/route && [ -n "$route" ] || exit 1
+      done
+      """;
 
   private final Guest guest;
 
