@@ -53,7 +53,7 @@ class ArchitectureTest {
           libvirt      common
           kvm          common libvirt
           xen          common libvirt
-          lxc          common libvirt
+          lxc          libvirt
           sriov        common
           guests       common libvirt
           deployment   common guests sriov libvirt kvm xen lxc
