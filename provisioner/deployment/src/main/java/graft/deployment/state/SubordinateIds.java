@@ -22,8 +22,9 @@ import java.util.regex.Pattern;
  * out such numbers looks there, so that nobody else gets the users of a container of Graft's.
  *
  * @param folder the folder of the two files, {@code /etc}
+ * @param lock the file that processes lock while they change the two files
  */
-public record SubordinateIds(Path folder) {
+public record SubordinateIds(Path folder, Path lock) {
   /** The number of users of a container: as many as a system has. */
   public static final long COUNT = 65_536;
 
@@ -37,11 +38,10 @@ public record SubordinateIds(Path folder) {
 
   private static final List<String> FILES = List.of("subuid", "subgid");
   private static final Pattern LINE = Pattern.compile("([^:#]*):(\\d{1,10}):(\\d{1,10})");
-  private static final String LOCK = ".graft-subordinate.lock";
 
   /** Those of this host. */
   public static SubordinateIds ofHost() {
-    return new SubordinateIds(Path.of("/etc"));
+    return new SubordinateIds(Path.of("/etc"), Path.of("/run/graft-subordinate.lock"));
   }
 
   /** The numbers that somebody has, from both files. */
@@ -166,10 +166,9 @@ public record SubordinateIds(Path folder) {
   private void locked(Work work) throws IOException {
     synchronized (SubordinateIds.class) { // a lock of a file is held by the whole process
       try (FileChannel channel =
-              FileChannel.open(
-                  folder.resolve(LOCK), StandardOpenOption.CREATE, StandardOpenOption.WRITE);
-          FileLock lock = channel.lock()) {
-        if (lock.isValid()) {
+              FileChannel.open(lock, StandardOpenOption.CREATE, StandardOpenOption.WRITE);
+          FileLock held = channel.lock()) {
+        if (held.isValid()) {
           work.run();
         }
       }

@@ -21,7 +21,7 @@ class SubordinateIdsTest {
 
   @BeforeEach
   void make() throws IOException {
-    ids = new SubordinateIds(folder);
+    ids = new SubordinateIds(folder, folder.resolve("lock"));
     Files.writeString(folder.resolve("subuid"), OTHERS);
     Files.writeString(folder.resolve("subgid"), OTHERS);
   }
