@@ -36,9 +36,10 @@ start_daemons() {
   restore_settings # left by a run that was killed
   restore_kvm
   relax_settings
-  local daemon
+  local daemon mounts=()
+  own_mounts
   for daemon in virtlogd libvirtd; do
-    if "$daemon" -d -p "$run/$daemon.pid" 2>"$run/$daemon.err" 8>&- 9>&-; then
+    if "${mounts[@]}" "$daemon" -d -p "$run/$daemon.pid" 2>"$run/$daemon.err" 8>&- 9>&-; then
       echo "$daemon" >>"$run/libvirt.started"
     elif [ "$daemon" = libvirtd ]; then
       cat "$run/$daemon.err" >&2
@@ -54,6 +55,16 @@ start_daemons() {
     sleep 0.2
   done
   give_up "libvirtd runs, but $uri does not answer: try virsh -c $uri uri"
+}
+
+# Sets mounts to what the daemons are started by. libvirt's LXC driver starts no container where both versions of cgroups are
+# mounted: the daemons then see the first alone, with the controllers, in mounts of their own. Later mounts of the host reach them.
+own_mounts() {
+  [ "$uri" = qemu:///system ] && awk '{ seen[$3] = 1 } END { exit !(seen["cgroup"] && seen["cgroup2"]) }' /proc/mounts || return 0
+  # shellcheck disable=SC2016 # expanded by the other shell
+  mounts=(unshare --mount --propagation slave /bin/sh -c
+    'awk '"'"'$3 == "cgroup2" || ($3 == "cgroup" && $4 ~ /name=/) { print $2 }'"'"' /proc/mounts | xargs -r umount && exec "$@"' sh)
+  "${mounts[@]}" true 2>/dev/null || mounts=()
 }
 
 # Settings that libvirt needs in chroots and containers. The daemon reads the file once, so it is restored at once.
@@ -96,7 +107,7 @@ release_libvirt() {
   flock 8
   [ -f "$run/libvirt.started" ] && flock -n 9 || return 0
   restore_settings
-  if [ -n "$(virsh -q -c "$uri" list --name 2>/dev/null)" ]; then
+  if [ -n "$(virsh -q -c "$uri" list --name 2>/dev/null)$(virsh -q -c lxc:///system list --name 2>/dev/null)" ]; then
     say "libvirt goes on: guests are running"
     return 0
   fi

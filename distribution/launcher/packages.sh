@@ -32,6 +32,8 @@ need_packages() {
     need cpio cpio "packs the small guest image"
   fi
   if takes tests; then
+    need /usr/lib/x86_64-linux-gnu/libvirt/connection-driver/libvirt_driver_lxc.so libvirt-daemon-driver-lxc "runs containers"
+    need nsenter util-linux "enters them"
     need xorriso xorriso "reads a test's ISO image"
     need openssl openssl "makes certificates for tests"
     need lintian lintian "checks the Debian packages"

@@ -33,6 +33,7 @@ class ArchitectureTest {
           libvirt      graft.hypervisors.libvirt
           kvm          graft.hypervisors.kvm
           xen          graft.hypervisors.xen
+          lxc          graft.hypervisors.lxc
           sriov        graft.sriov
           guests       graft.guests
           deployment   graft.deployment
@@ -52,9 +53,10 @@ class ArchitectureTest {
           libvirt      common
           kvm          common libvirt
           xen          common libvirt
+          lxc          libvirt
           sriov        common
           guests       common libvirt
-          deployment   common guests sriov libvirt kvm xen
+          deployment   common guests sriov libvirt kvm xen lxc
           measuring    common guests deployment libvirt server
           cli          common guests deployment measuring sriov libvirt server
           """);

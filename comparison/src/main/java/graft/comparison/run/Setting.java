@@ -41,7 +41,8 @@ public record Setting(
   }
 
   private static List<Optional<String>> hypervisors(Suite suite, ScenarioKind kind) {
-    if (!kind.isGuest() || suite.hypervisors().isEmpty()) {
+    boolean chosen = kind.isGuest() && kind != ScenarioKind.LXC_LOCAL;
+    if (!chosen || suite.hypervisors().isEmpty()) {
       return List.of(Optional.empty());
     }
     return suite.hypervisors().stream().map(Optional::of).toList();

@@ -79,7 +79,7 @@ public final class CompareSite implements Site {
       case NATIVE -> nativePlace();
       case UNIX, SHM, TCP -> served(setting);
       case PF_REMOTE, VF_REMOTE -> otherNode(setting);
-      case VM_LOCAL, VM_REMOTE, VM_PASSTHROUGH ->
+      case VM_LOCAL, LXC_LOCAL, VM_REMOTE, VM_PASSTHROUGH ->
           GuestPlace.apply(descriptor(setting), setting, environment(setting), progress);
     };
   }
@@ -188,6 +188,15 @@ public final class CompareSite implements Site {
             path + " serves " + gpu.device() + ", the suite " + file.suite().servedDevice());
       }
     }
+    boolean containers = d.hypervisor() == HypervisorChoice.LXC;
+    if (containers != (setting.kind() == ScenarioKind.LXC_LOCAL)) {
+      throw new NotPossibleException(
+          path
+              + " describes "
+              + (containers
+                  ? "containers: write kind: lxc-local"
+                  : "no containers (hypervisor: lxc)"));
+    }
     String wanted = setting.hypervisor().orElse("");
     if (wanted.isEmpty()) {
       return read;
@@ -196,7 +205,9 @@ public final class CompareSite implements Site {
       return read;
     }
     if (wanted.equals("lxc")) {
-      throw new NotPossibleException("Graft sets up no containers yet");
+      throw new NotPossibleException(
+          "a container boots neither kernel nor image: the kind lxc-local takes a descriptor for"
+              + " containers");
     }
     HypervisorChoice choice = HypervisorChoice.valueOf(wanted.toUpperCase(Locale.ROOT));
     Descriptor chosen =

@@ -16,6 +16,8 @@ public enum ScenarioKind {
   VF_REMOTE,
   /** In a guest, through a server on its host. */
   VM_LOCAL,
+  /** In a container, through a server on its host. */
+  LXC_LOCAL,
   /** In a guest, through the server of another node. */
   VM_REMOTE,
   /** In a guest that owns the GPU by PCI passthrough. */
@@ -23,7 +25,7 @@ public enum ScenarioKind {
 
   /** Whether the program runs in a guest. */
   public boolean isGuest() {
-    return this == VM_LOCAL || this == VM_REMOTE || this == VM_PASSTHROUGH;
+    return this == VM_LOCAL || this == LXC_LOCAL || this == VM_REMOTE || this == VM_PASSTHROUGH;
   }
 
   /** Whether the program uses the server of another node, whose address is in the suite. */

@@ -47,6 +47,7 @@ class SuiteReaderTest {
                   - {name: pf-remote, server: 'tcp://node:7799', token-file: token}
                   - {name: vm-local, descriptor: guests.yaml}
                   - {name: vm-passthrough, descriptor: owner.yaml}
+                  - {name: lxc-local, descriptor: containers.yaml}
                 hypervisors: [kvm, xen]
                 middleware: [{name: graft}, {name: rcuda, library: /opt/rcuda/lib}]
                 workloads:
@@ -65,7 +66,9 @@ class SuiteReaderTest {
             "vm-local/xen",
             "vm-local/xen+rcuda",
             "vm-passthrough/kvm",
-            "vm-passthrough/xen");
+            "vm-passthrough/xen",
+            "lxc-local",
+            "lxc-local+rcuda");
     assertThat(Case.of(suite))
         .extracting(Case::key)
         .containsExactly(

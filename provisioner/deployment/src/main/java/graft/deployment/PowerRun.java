@@ -13,6 +13,7 @@ import graft.deployment.state.StateFolder;
 import graft.deployment.step.Step;
 import graft.deployment.step.guest.StartGuest;
 import graft.deployment.step.host.HostServer;
+import graft.guests.connection.GuestConnections;
 import graft.hypervisors.libvirt.Guest;
 import java.time.Clock;
 import java.time.Duration;
@@ -275,7 +276,12 @@ public final class PowerRun {
 
   /** One that has just stopped cannot be asked. */
   private static void shutDown(Guest domain) {
-    if (domain.state().isActive()) {
+    if (!domain.state().isActive()) {
+      return;
+    } else if (domain.isContainer()) {
+      // libvirt would send SIGTERM to init, by which busybox restarts and systemd executes itself.
+      GuestConnections.local(domain).run(List.of("poweroff"), new byte[0], ASK_AGAIN);
+    } else {
       domain.shutdown();
     }
   }

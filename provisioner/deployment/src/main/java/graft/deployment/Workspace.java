@@ -23,6 +23,7 @@ import graft.deployment.state.Layout;
 import graft.deployment.state.StateFolder;
 import graft.hypervisors.kvm.KvmHypervisor;
 import graft.hypervisors.libvirt.Hypervisor;
+import graft.hypervisors.lxc.LxcHypervisor;
 import graft.hypervisors.xen.XenHypervisor;
 import java.nio.file.Path;
 import java.time.Clock;
@@ -154,14 +155,15 @@ public final class Workspace implements AutoCloseable {
    * The libvirt URI of the descriptor; for {@code auto}, that of the daemon which runs the guests.
    */
   private Hypervisor hypervisor(Snapshot snapshot) {
-    boolean xen =
-        switch (file.descriptor().hypervisor()) {
-          case XEN -> true;
-          case AUTO ->
-              snapshot.libvirt().capabilities().filter(new XenHypervisor()::accepts).isPresent();
-          case KVM, QEMU -> false;
-        };
-    return xen ? new XenHypervisor() : new KvmHypervisor();
+    return switch (file.descriptor().hypervisor()) {
+      case XEN -> new XenHypervisor();
+      case LXC -> new LxcHypervisor();
+      case KVM, QEMU -> new KvmHypervisor();
+      case AUTO ->
+          snapshot.libvirt().capabilities().filter(new XenHypervisor()::accepts).isPresent()
+              ? new XenHypervisor()
+              : new KvmHypervisor();
+    };
   }
 
   @Override

@@ -8,6 +8,7 @@ import graft.hypervisors.libvirt.domain.DomainSpec;
 import graft.hypervisors.libvirt.domain.GuestMetadata;
 import graft.hypervisors.libvirt.domain.LifecycleElements;
 import graft.hypervisors.libvirt.domain.MemoryElements;
+import graft.hypervisors.libvirt.domain.NumaTuneElement;
 import graft.hypervisors.libvirt.domain.Virtualization;
 import graft.hypervisors.libvirt.domain.Xml;
 import java.nio.file.Path;
@@ -87,7 +88,11 @@ public final class KvmHypervisor implements Hypervisor {
   public Set<GuestFeature> features(HostCapabilities host, Virtualization kind) {
     Set<GuestFeature> features =
         EnumSet.complementOf(
-            EnumSet.of(GuestFeature.PVH, GuestFeature.PV, GuestFeature.FILTERED_DEVICES));
+            EnumSet.of(
+                GuestFeature.PVH,
+                GuestFeature.PV,
+                GuestFeature.CONTAINER,
+                GuestFeature.FILTERED_DEVICES));
     if (acceleration(host) != Acceleration.KVM) {
       features.remove(GuestFeature.HARDWARE_ACCELERATION);
     }

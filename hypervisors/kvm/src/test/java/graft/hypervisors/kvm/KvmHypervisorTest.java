@@ -27,7 +27,11 @@ class KvmHypervisorTest {
   /** All features of KVM, which runs fully virtualized machines only. */
   private static final Set<GuestFeature> EVERYTHING =
       EnumSet.complementOf(
-          EnumSet.of(GuestFeature.PVH, GuestFeature.PV, GuestFeature.FILTERED_DEVICES));
+          EnumSet.of(
+              GuestFeature.PVH,
+              GuestFeature.PV,
+              GuestFeature.CONTAINER,
+              GuestFeature.FILTERED_DEVICES));
 
   @TempDir Path root;
 
@@ -88,7 +92,8 @@ class KvmHypervisorTest {
             GuestFeature.VSOCK,
             GuestFeature.UEFI,
             GuestFeature.PVH,
-            GuestFeature.PV);
+            GuestFeature.PV,
+            GuestFeature.CONTAINER);
   }
 
   @Test

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import graft.hypervisors.libvirt.domain.CpuSet;
 import graft.hypervisors.libvirt.domain.NumaTune;
+import graft.hypervisors.libvirt.domain.NumaTuneElement;
 import org.junit.jupiter.api.Test;
 
 class NumaTuneElementTest {

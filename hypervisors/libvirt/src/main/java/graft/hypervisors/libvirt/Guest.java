@@ -114,6 +114,18 @@ public final class Guest {
     return GuestState.of(state.getValue());
   }
 
+  /** The number of the process that runs the guest; for a container libvirt's controller of it. */
+  public int process() {
+    return with(
+        domain ->
+            attempt("find the process of").check(LibvirtLibrary.calls().virDomainGetID(domain)));
+  }
+
+  /** Whether it is a container, whose processes are the host's own. */
+  public boolean isContainer() {
+    return connection.uri().driver().equals("lxc");
+  }
+
   ObservedGuest observe(DomainPointer domain) {
     return new ObservedGuest(
         this,

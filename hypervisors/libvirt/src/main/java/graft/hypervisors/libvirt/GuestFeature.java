@@ -35,12 +35,14 @@ public enum GuestFeature {
   LIBVIRT_NETWORK("networks of libvirt"),
   HOST_BRIDGE("bridges of the host"),
   NETWORK_FILTER("filters of network traffic"),
+  DISKS("disks"),
   CDROM("CD-ROM drives"),
   CONSOLE_LOG("a console log in a file"),
   HIDDEN_HYPERVISOR("hiding the hypervisor"),
   HVM("HVM guests"),
   PVH("PVH guests"),
-  PV("PV guests");
+  PV("PV guests"),
+  CONTAINER("containers");
 
   private final String words;
 
@@ -86,6 +88,9 @@ public enum GuestFeature {
     if (spec.disks().stream().anyMatch(d -> d.kind() == DiskSpec.Kind.CDROM)) {
       needs.add(CDROM);
     }
+    if (spec.disks().stream().anyMatch(d -> d.kind() == DiskSpec.Kind.DISK)) {
+      needs.add(DISKS);
+    }
     spec.hostdevs()
         .forEach(d -> needs.add(d instanceof HostdevSpec.Pci ? PCI_PASSTHROUGH : MEDIATED_DEVICES));
     if (!spec.sharedMemory().isEmpty()) {
@@ -104,6 +109,7 @@ public enum GuestFeature {
       case HVM -> HVM;
       case PVH -> PVH;
       case PV -> PV;
+      case CONTAINER -> CONTAINER;
     };
   }
 

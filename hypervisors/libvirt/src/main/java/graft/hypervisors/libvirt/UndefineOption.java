@@ -30,9 +30,11 @@ public enum UndefineOption {
    *     libxlDomainUndefineFlags</a>
    */
   static Set<UndefineOption> of(LibvirtUri uri) {
-    return uri.driver().equals("xen")
-        ? EnumSet.of(MANAGED_SAVE)
-        : EnumSet.allOf(UndefineOption.class);
+    return switch (uri.driver()) {
+      case "xen" -> EnumSet.of(MANAGED_SAVE);
+      case "lxc" -> EnumSet.noneOf(UndefineOption.class);
+      default -> EnumSet.allOf(UndefineOption.class);
+    };
   }
 
   static int bits(Collection<UndefineOption> options) {

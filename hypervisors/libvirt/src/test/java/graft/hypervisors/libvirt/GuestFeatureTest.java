@@ -26,9 +26,9 @@ import org.junit.jupiter.api.Test;
 class GuestFeatureTest {
 
   @Test
-  void aPlainDiskGuestNeedsNothingButAWholeMachine() {
+  void aPlainDiskGuestNeedsNothingButAWholeMachineAndItsDisk() {
     DomainSpec spec = DomainSpec.named("a").disk(DiskSpec.file("/a", DiskSpec.Format.RAW)).build();
-    assertThat(GuestFeature.requiredBy(spec)).containsExactly(GuestFeature.HVM);
+    assertThat(GuestFeature.requiredBy(spec)).containsExactly(GuestFeature.DISKS, GuestFeature.HVM);
   }
 
   @Test

@@ -2,6 +2,7 @@ package graft.hypervisors.libvirt;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import graft.common.values.MacAddress;
 import graft.common.values.MemorySize;
@@ -74,14 +75,31 @@ public abstract class HypervisorContract {
         .toList();
   }
 
-  private static DomainSpec.Builder plain(Virtualization kind) {
+  private static DomainSpec.Builder bare(Virtualization kind) {
     return DomainSpec.named("alice")
         .uuid(ID)
         .cpus(2)
         .memory(MemorySize.ofMib(768))
         .virtualization(kind)
-        .disk(DiskSpec.file("/images/alice.qcow2", DiskSpec.Format.QCOW2))
+        .boot(boot(kind))
         .metadata(GuestMetadata.of("lab", Map.of("spec", "sha256:12")));
+  }
+
+  /** A guest of a kind, with its root on a disk if it is a machine. */
+  private static DomainSpec.Builder plain(Virtualization kind) {
+    return kind == Virtualization.CONTAINER
+        ? bare(kind)
+        : bare(kind).disk(DiskSpec.file("/images/alice.qcow2", DiskSpec.Format.QCOW2));
+  }
+
+  private static Boot boot(Virtualization kind) {
+    return kind == Virtualization.CONTAINER
+        ? new Boot.Container(
+            "/images/alice/root",
+            "/sbin/init",
+            new Boot.IdRange(1_000_000, 65_536),
+            List.of(new Boot.SharedFolder("/sockets/alice", "/var/lib/graft/server")))
+        : new Boot.FromDisk(Boot.Firmware.BIOS);
   }
 
   /**
@@ -124,6 +142,9 @@ public abstract class HypervisorContract {
             GuestFeature.NETWORK_FILTER,
             g -> g.networkInterface(InterfaceSpec.network("default").withCleanTraffic())),
         Map.entry(GuestFeature.HOST_BRIDGE, g -> g.networkInterface(InterfaceSpec.bridge("br0"))),
+        Map.entry(
+            GuestFeature.DISKS,
+            g -> g.disk(DiskSpec.file("/images/data.raw", DiskSpec.Format.RAW))),
         Map.entry(GuestFeature.CDROM, g -> g.disk(DiskSpec.cdromVolume("graft", "seed.iso"))),
         Map.entry(
             GuestFeature.CONSOLE_LOG, g -> g.serial(new SerialSpec("/var/log/graft/alice.log"))),
@@ -138,7 +159,17 @@ public abstract class HypervisorContract {
 
   final Stream<Arguments> everyNeed() {
     return kinds().stream()
-        .flatMap(kind -> needs().keySet().stream().sorted().map(n -> Arguments.of(kind, n)));
+        .flatMap(
+            kind ->
+                needs().keySet().stream()
+                    .filter(need -> isPossible(kind, need))
+                    .sorted()
+                    .map(need -> Arguments.of(kind, need)));
+  }
+
+  /** A container boots neither firmware nor a disk, so that no spec has both. */
+  private static boolean isPossible(Virtualization kind, GuestFeature need) {
+    return kind != Virtualization.CONTAINER || need != GuestFeature.UEFI;
   }
 
   final Stream<Virtualization> everyKind() {
@@ -161,7 +192,8 @@ public abstract class HypervisorContract {
             GuestFeature.FILTERED_DEVICES, // checked by the planner, for devices
             GuestFeature.HVM,
             GuestFeature.PVH,
-            GuestFeature.PV);
+            GuestFeature.PV,
+            GuestFeature.CONTAINER);
     assertThat(EnumSet.complementOf(EnumSet.copyOf(neverNeeded)))
         .isEqualTo(EnumSet.copyOf(needs().keySet()));
     needs()
@@ -174,9 +206,11 @@ public abstract class HypervisorContract {
 
   /** A filter belongs to a card on a network of libvirt, which is a need of its own. */
   private static Set<GuestFeature> neededWith(GuestFeature feature) {
-    return feature == GuestFeature.NETWORK_FILTER
-        ? EnumSet.of(GuestFeature.HVM, feature, GuestFeature.LIBVIRT_NETWORK)
-        : EnumSet.of(GuestFeature.HVM, feature);
+    EnumSet<GuestFeature> all = EnumSet.of(GuestFeature.HVM, GuestFeature.DISKS, feature);
+    if (feature == GuestFeature.NETWORK_FILTER) {
+      all.add(GuestFeature.LIBVIRT_NETWORK);
+    }
+    return all;
   }
 
   /**
@@ -203,9 +237,13 @@ public abstract class HypervisorContract {
   @ParameterizedTest
   @MethodSource("everyKind")
   void whatAllGuestsHaveReadsTheSame(Virtualization kind) {
+    boolean disks = hypervisor().features(host(), kind).contains(GuestFeature.DISKS);
+    DomainSpec.Builder guest = plain(kind);
+    if (disks) {
+      guest.disk(DiskSpec.file("/images/data.raw", DiskSpec.Format.RAW));
+    }
     DomainSpec spec =
-        plain(kind)
-            .disk(DiskSpec.file("/images/data.raw", DiskSpec.Format.RAW))
+        guest
             .networkInterface(
                 InterfaceSpec.network("default").withMac(MacAddress.parse("52:54:00:11:22:33")))
             .networkInterface(InterfaceSpec.bridge("br0"))
@@ -223,7 +261,8 @@ public abstract class HypervisorContract {
                 (Element) metadata.getElementsByTagNameNS("*", "guest").item(0)))
         .isEqualTo(spec.metadata().orElseThrow());
     assertThat(sources(devices, "disk", "file"))
-        .containsExactly("/images/alice.qcow2", "/images/data.raw");
+        .containsExactlyElementsOf(
+            disks ? List.of("/images/alice.qcow2", "/images/data.raw") : List.of());
     assertThat(Xml.children(devices, "interface"))
         .extracting(i -> i.getAttribute("type"))
         .containsExactly("network", "bridge");
@@ -243,11 +282,17 @@ public abstract class HypervisorContract {
   @Test
   void devicesOfTheHostAreNeverBoundByLibvirt() {
     Virtualization kind = hypervisor().kind(host(), true, true);
+    assumeTrue(hypervisor().features(host(), kind).contains(GuestFeature.PCI_PASSTHROUGH));
     Document xml = hypervisor().domainXml(plain(kind).hostdev(FUNCTION).build(), host());
     Element devices = Xml.find(xml.getDocumentElement(), "devices").orElseThrow();
     assertThat(Xml.children(devices, "hostdev"))
         .singleElement()
         .satisfies(device -> assertThat(device.getAttribute("managed")).isEqualTo("no"));
+  }
+
+  private boolean passesDevices() {
+    return kinds().stream()
+        .anyMatch(k -> hypervisor().features(host(), k).contains(GuestFeature.PCI_PASSTHROUGH));
   }
 
   /** A guest without an explicit kind gets a kind that this host runs. */
@@ -257,7 +302,7 @@ public abstract class HypervisorContract {
       for (boolean devices : new boolean[] {true, false}) {
         Virtualization kind = hypervisor().kind(host(), kernel, devices);
         assertThat(kinds()).contains(kind);
-        if (devices) {
+        if (devices && passesDevices()) {
           assertThat(hypervisor().features(host(), kind)).contains(GuestFeature.PCI_PASSTHROUGH);
         }
       }

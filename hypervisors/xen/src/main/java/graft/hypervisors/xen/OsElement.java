@@ -22,6 +22,7 @@ final class OsElement {
       case HVM -> "hvm";
       case PVH -> "xenpvh";
       case PV -> "xen";
+      case CONTAINER -> "exe";
     };
   }
 
@@ -30,6 +31,7 @@ final class OsElement {
       case HVM -> "xenfv";
       case PVH -> "xenpvh";
       case PV -> "xenpv";
+      case CONTAINER -> "";
     };
   }
 

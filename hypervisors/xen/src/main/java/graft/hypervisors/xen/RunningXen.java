@@ -81,7 +81,7 @@ record RunningXen(
     return switch (kind) {
       case HVM -> capabilities.contains("hvm_directio");
       case PV -> capabilities.contains("pv_directio");
-      case PVH -> false;
+      case PVH, CONTAINER -> false;
     };
   }
 

@@ -35,6 +35,7 @@ public final class XenHypervisor implements Hypervisor {
       EnumSet.of(
           GuestFeature.HARDWARE_ACCELERATION,
           GuestFeature.CPU_PINNING,
+          GuestFeature.DISKS,
           GuestFeature.DIRECT_KERNEL_BOOT,
           GuestFeature.LIBVIRT_NETWORK,
           GuestFeature.HOST_BRIDGE,

@@ -25,14 +25,17 @@ import graft.deployment.step.guest.InstallBySsh;
 import graft.deployment.step.guest.InstallIntoImage;
 import graft.deployment.step.guest.MakeFolder;
 import graft.deployment.step.guest.MakeRegion;
+import graft.deployment.step.guest.MakeRoot;
 import graft.deployment.step.guest.MakeSshKeys;
 import graft.deployment.step.guest.MakeToken;
 import graft.deployment.step.guest.OrderChannels;
+import graft.deployment.step.guest.RegisterUsers;
 import graft.deployment.step.guest.ShareTokens;
 import graft.deployment.step.guest.StartGuest;
 import graft.deployment.step.guest.VerifyCuda;
 import graft.deployment.step.host.DefineNetwork;
 import graft.deployment.step.host.MakeServerUser;
+import graft.deployment.step.host.MakeSocketFolder;
 import graft.deployment.step.host.MakeUnit;
 import graft.deployment.step.host.RaiseGrantLimit;
 import graft.deployment.step.host.RunServer;
@@ -73,6 +76,9 @@ public final class Steps {
           new StepKind("start-server", StartServer.class),
           new StepKind("start-closed-network", StartClosedNetwork.class),
           new StepKind("run-server", RunServer.class),
+          new StepKind("make-socket-folder", MakeSocketFolder.class),
+          new StepKind("register-container-users", RegisterUsers.class),
+          new StepKind("make-container-root", MakeRoot.class),
           new StepKind("make-token", MakeToken.class),
           new StepKind("make-ssh-keys", MakeSshKeys.class),
           new StepKind("grant-access", GrantAccess.class),

@@ -35,7 +35,7 @@ public record Descriptor(
         Optional<Name> name,
     @Default("auto")
         @Doc(
-            "The hypervisor that runs the guests. auto: KVM where it works, Xen in its dom0, else QEMU.")
+            "The hypervisor that runs the guests. auto: KVM where it works, Xen in its dom0, else QEMU; never lxc.")
         HypervisorChoice hypervisor,
     @Default("auto")
         @Doc(

@@ -77,7 +77,14 @@ final class GuestRules {
       new ExistingRules(descriptor, positions, problems).check(guest);
       return;
     }
-    if (guest.image().isPresent() == guest.kernel().isPresent()) {
+    if (descriptor.hypervisor() == HypervisorChoice.LXC) {
+      new ContainerRules(positions, problems).check(guest);
+    } else if (guest.root().isPresent()) {
+      problems.add(
+          positions.of(guest, "root"),
+          "only a container has a root folder; a virtual machine boots an image or a kernel",
+          "write hypervisor: lxc, or give it 'image' or 'kernel'");
+    } else if (guest.image().isPresent() == guest.kernel().isPresent()) {
       problems.add(
           positions.of(guest),
           guest.image().isPresent()

@@ -9,5 +9,7 @@ public enum HypervisorChoice {
   /** QEMU's own emulation (TCG). */
   QEMU,
   /** Xen through libvirt's libxl driver. */
-  XEN
+  XEN,
+  /** Linux containers through libvirt's LXC driver. */
+  LXC
 }

@@ -48,6 +48,7 @@ public final class Doctor {
   public List<Finding> examine() {
     findings.add(Finding.ok("Java", Runtime.version().toString()));
     libvirt();
+    findings.addAll(Containers.examine(Path.of("/proc")));
     findings.addAll(programs());
     client();
     findings.add(isolation);

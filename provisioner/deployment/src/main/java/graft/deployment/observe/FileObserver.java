@@ -4,16 +4,19 @@ import graft.common.GraftException;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.file.DirectoryStream;
+import java.nio.file.FileVisitResult;
 import java.nio.file.Files;
+import java.nio.file.LinkOption;
 import java.nio.file.Path;
+import java.nio.file.SimpleFileVisitor;
 import java.nio.file.attribute.BasicFileAttributes;
 import java.nio.file.attribute.PosixFilePermission;
+import java.nio.file.attribute.UserPrincipal;
 import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.Map;
 import java.util.Set;
-import java.util.stream.Stream;
 
 /** Examines files. */
 final class FileObserver {
@@ -43,18 +46,32 @@ final class FileObserver {
     }
   }
 
-  /** Examines all folders and files under a folder, if it exists. */
+  /**
+   * Examines all folders and files under a folder, if it exists. A folder of another owner is seen
+   * and not entered: what lies in the root folder of a container is the container's own.
+   */
   void lookUnder(Path folder) {
     if (!Files.isDirectory(folder)) {
       return;
     }
-    try (Stream<Path> walk = Files.walk(folder)) {
-      walk.forEach(
-          path -> {
-            if (Files.isDirectory(path)) {
-              folders.add(path);
-            } else {
-              look(path);
+    try {
+      UserPrincipal owner = Files.getOwner(folder);
+      Files.walkFileTree(
+          folder,
+          new SimpleFileVisitor<>() {
+            @Override
+            public FileVisitResult preVisitDirectory(Path inner, BasicFileAttributes attributes)
+                throws IOException {
+              folders.add(inner);
+              return Files.getOwner(inner, LinkOption.NOFOLLOW_LINKS).equals(owner)
+                  ? FileVisitResult.CONTINUE
+                  : FileVisitResult.SKIP_SUBTREE;
+            }
+
+            @Override
+            public FileVisitResult visitFile(Path file, BasicFileAttributes attributes) {
+              look(file);
+              return FileVisitResult.CONTINUE;
             }
           });
     } catch (IOException e) {

@@ -19,6 +19,9 @@ public final class HostObserver {
   /** libvirt's driver for Xen, which only root may use. */
   static final String XEN = "xen:///system";
 
+  /** libvirt's driver for Linux containers, which only root may use. */
+  public static final String LXC = "lxc:///system";
+
   private static final Path VHOST_VSOCK = Path.of("/dev/vhost-vsock");
   private static final Path GNTALLOC = Path.of("/dev/xen/gntalloc");
   private static final Path EVTCHN = Path.of("/dev/xen/evtchn");

@@ -60,6 +60,7 @@ final class LibvirtObserver {
     }
     return switch (hypervisor) {
       case XEN -> List.of(HostObserver.XEN);
+      case LXC -> List.of(HostObserver.LXC);
       case AUTO -> HostObserver.daemons();
       case KVM, QEMU -> HostObserver.daemonsOfQemu();
     };

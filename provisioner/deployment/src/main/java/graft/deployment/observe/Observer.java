@@ -72,6 +72,11 @@ public final class Observer {
     files.lookUnder(state.path());
     files.lookIn(Path.of("/dev/shm"), "graft." + state.deployment() + ".");
     files.lookUnder(Layout.of(state, CurrentUser.isRoot()).guests());
+    for (Guest guest : descriptor.guests()) {
+      if (guest.root().isPresent()) {
+        files.lookUnder(ServerFolder.sockets(state, guest.name()));
+      }
+    }
     Set<Path> servers = new LinkedHashSet<>();
     Map<Path, Map<String, String>> grants = new LinkedHashMap<>();
     for (Gpu gpu : descriptor.gpus()) {
@@ -101,7 +106,8 @@ public final class Observer {
         seen,
         new MeasuredChannels(state).all(),
         ServiceFacts.observe(ServerUser.find().isPresent()),
-        new MachineObserver(file, installs).observe());
+        new MachineObserver(file, installs).observe(),
+        ContainerObserver.observe(file));
   }
 
   /** A deployment of machines that exist already needs no libvirt, and does not wait for one. */
@@ -137,6 +143,7 @@ public final class Observer {
     file.descriptor().nodes().forEach(node -> paths.add(file.resolve(node.tokenFile())));
     for (Guest guest : file.descriptor().guests()) {
       guest.image().ifPresent(image -> paths.add(file.resolve(image)));
+      guest.root().ifPresent(root -> paths.add(file.resolve(root)));
       if (guest.kernel().isPresent()) {
         Kernel kernel = guest.kernel().get();
         paths.add(file.resolve(kernel.image()));

@@ -19,6 +19,7 @@ import java.util.Set;
  * @param channels the measurements of guests' channels, by their names
  * @param services how the host starts services
  * @param machines the machines that exist already, by the names of their guests
+ * @param containers what containers need
  */
 public record Snapshot(
     HostFacts host,
@@ -32,25 +33,8 @@ public record Snapshot(
     DeviceFacts devices,
     Map<String, ChannelMeasurement> channels,
     ServiceFacts services,
-    Map<String, MachineFacts> machines) {
-
-  /** A host without machines that exist already. */
-  public Snapshot(
-      HostFacts host,
-      LibvirtFacts libvirt,
-      Map<Path, FileFacts> files,
-      Set<Path> folders,
-      Set<Integer> listening,
-      Set<Path> servers,
-      Map<Path, Map<String, String>> grants,
-      InstallFacts bundles,
-      DeviceFacts devices,
-      Map<String, ChannelMeasurement> channels,
-      ServiceFacts services) {
-    this(
-        host, libvirt, files, folders, listening, servers, grants, bundles, devices, channels,
-        services, Map.of());
-  }
+    Map<String, MachineFacts> machines,
+    ContainerFacts containers) {
 
   public Optional<FileFacts> file(Path path) {
     return Optional.ofNullable(files.get(path));

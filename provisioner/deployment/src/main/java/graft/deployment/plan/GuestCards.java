@@ -43,6 +43,8 @@ final class GuestCards {
       return List.of(); // Graft does not know them
     } else if (!guest.networks().isEmpty()) {
       return guest.networks();
+    } else if (guest.root().isPresent()) {
+      return List.of(); // a container reaches its server by a socket
     } else if (keepsOpenCard() || (guest.vgpu().isPresent() && obstacle().isPresent())) {
       return List.of(Nic.on(Nic.USER));
     }

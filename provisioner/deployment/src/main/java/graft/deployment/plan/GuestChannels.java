@@ -32,7 +32,14 @@ final class GuestChannels {
 
   /** The best first. */
   private static final List<Channel> ALL =
-      List.of(Channel.IVSHMEM, Channel.RDMA, Channel.VCHAN, Channel.VSOCK, Channel.TCP);
+      List.of(
+          Channel.SHM,
+          Channel.IVSHMEM,
+          Channel.UNIX,
+          Channel.RDMA,
+          Channel.VCHAN,
+          Channel.VSOCK,
+          Channel.TCP);
 
   private final PlanInput input;
   private final Guest guest;
@@ -51,6 +58,25 @@ final class GuestChannels {
     noVsock().ifPresent(why -> obstacles.put(Channel.VSOCK, why));
     noSharedMemory().ifPresent(why -> obstacles.put(Channel.IVSHMEM, why));
     noVchan().ifPresent(why -> obstacles.put(Channel.VCHAN, why));
+    noSocket()
+        .ifPresent(
+            why -> {
+              obstacles.put(Channel.SHM, why);
+              obstacles.put(Channel.UNIX, why);
+            });
+    if (isContainer() && guest.networks().isEmpty()) {
+      obstacles.put(Channel.TCP, "the container has no network");
+    }
+  }
+
+  private boolean isContainer() {
+    return guest.root().isPresent();
+  }
+
+  private Optional<String> noSocket() {
+    return isContainer()
+        ? serverIsAway()
+        : Optional.of("only containers of this host have a socket of its server");
   }
 
   private Channel wanted() {
@@ -177,6 +203,13 @@ final class GuestChannels {
           input.file().positions().of(guest.vgpu().get(), "channel"),
           "the guest cannot use " + word(wanted()) + ": " + obstacles.get(wanted()),
           "channel: auto chooses the best that works");
+    } else if (guest.vgpu().isPresent() && usable().isEmpty()) {
+      problems.add(
+          input.file().positions().of(guest, "vgpu"),
+          "the container cannot reach the server of its GPU: "
+              + obstacles.get(Channel.SHM)
+              + ", and it has no network",
+          "write networks: [default], or another network that reaches the server");
     }
     guest
         .vgpu()
@@ -227,7 +260,8 @@ final class GuestChannels {
   private boolean isOfItsHypervisor(Channel channel) {
     return switch (channel) {
       case VCHAN -> isOfXen();
-      case IVSHMEM, VSOCK -> !isOfXen();
+      case SHM, UNIX -> isContainer();
+      case IVSHMEM, VSOCK -> !isOfXen() && !isContainer();
       default -> true;
     };
   }
@@ -287,6 +321,8 @@ final class GuestChannels {
     String vsock = Endpoint.vsock(Endpoint.HOST, server.port()).toString();
     if (channel == Channel.VSOCK) {
       return Stream.of(vsock);
+    } else if (channel == Channel.SHM || channel == Channel.UNIX) {
+      return Stream.of(word(channel) + "://" + GuestContainer.socketInside());
     }
     // With vsock, the first contact and the doorbell need no network either.
     return channel == Channel.IVSHMEM && usesVsock()
@@ -301,6 +337,11 @@ final class GuestChannels {
   /** Whether the server grants pages to the guest. */
   boolean usesVchan() {
     return usable().contains(Channel.VCHAN);
+  }
+
+  /** Whether the server has a socket for the guest, a container. */
+  boolean usesSocket() {
+    return usable().contains(Channel.SHM) || usable().contains(Channel.UNIX);
   }
 
   boolean sharesMemory() {

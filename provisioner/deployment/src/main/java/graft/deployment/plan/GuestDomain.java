@@ -72,11 +72,13 @@ final class GuestDomain {
   }
 
   /**
-   * Whether the hypervisor has a channel to an agent in the guest; assumed as long as libvirt did
+   * Whether the guest is reached without a network: the hypervisor has a channel to an agent in it,
+   * or it is a container, whose namespaces are the host's to enter. Assumed as long as libvirt did
    * not answer.
    */
   static boolean hasAgent(PlanInput input, Guest guest) {
     return input.snapshot().libvirt().capabilities().isEmpty()
+        || guest.root().isPresent()
         || features(input, guest).contains(GuestFeature.GUEST_AGENT);
   }
 
@@ -132,6 +134,10 @@ final class GuestDomain {
 
   private static void boot(PlanInput input, Guest guest, DomainSpec.Builder spec) {
     Path folder = input.layout().guest(guest.name());
+    if (guest.root().isPresent()) {
+      spec.boot(new GuestContainer(input, guest).boot());
+      return;
+    }
     if (guest.kernel().isPresent()) {
       spec.boot(
           new Boot.DirectKernel(

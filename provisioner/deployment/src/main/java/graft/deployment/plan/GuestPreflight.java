@@ -92,6 +92,9 @@ final class GuestPreflight {
   }
 
   private void files(Guest guest) {
+    if (guest.root().isPresent()) {
+      new GuestContainer(input, guest).check(problems);
+    }
     guest
         .image()
         .ifPresent(
@@ -210,7 +213,8 @@ final class GuestPreflight {
   private void features(Guest guest) {
     try {
       var capabilities = input.snapshot().libvirt().capabilities().orElseThrow();
-      if (input.hypervisor().accepts(capabilities)) {
+      boolean root = guest.root().isEmpty() || GuestContainer.isWanted(input);
+      if (root && input.hypervisor().accepts(capabilities)) {
         input.hypervisor().check(GuestDomain.spec(input, guest, GuestDevices.NONE), capabilities);
       }
     } catch (UnsupportedFeatureException e) {

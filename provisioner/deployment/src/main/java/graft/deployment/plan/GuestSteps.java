@@ -115,6 +115,9 @@ final class GuestSteps {
       Path image = input.file().resolve(guest.image().get());
       steps.add(disk("root", Optional.of(image), Optional.empty(), folder.resolve(ROOT_DISK)));
     }
+    if (guest.root().isPresent()) {
+      steps.addAll(new GuestContainer(input, guest).steps());
+    }
     for (Disk disk : guest.disks()) {
       Optional<Path> source = disk.source().map(input.file()::resolve);
       steps.add(disk(disk.name().text(), source, disk.size(), folder.resolve(diskFile(disk))));

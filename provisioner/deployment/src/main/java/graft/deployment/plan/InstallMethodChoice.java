@@ -30,6 +30,13 @@ record InstallMethodChoice(Setup.Method method, String why) {
     if (guest.setup().way() != Setup.Method.AUTO) {
       return new InstallMethodChoice(guest.setup().way(), "");
     }
+    if (guest.root().isPresent()) {
+      return new InstallMethodChoice(
+          new GuestBundles(input, new ServerSteps(input), guest).any()
+              ? Setup.Method.AGENT
+              : Setup.Method.NONE,
+          "");
+    }
     return guest.image().isPresent() ? ofImage(input, guest) : ofKernel(input, guest);
   }
 

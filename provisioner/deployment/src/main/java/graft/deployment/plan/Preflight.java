@@ -70,7 +70,7 @@ final class Preflight {
       problems.add(
           positions.of(descriptor, "libvirt"),
           "only root can put guests' files where " + libvirt.uri() + " runs them",
-          libvirt.uri().startsWith("xen")
+          libvirt.uri().startsWith("xen") || libvirt.uri().startsWith("lxc")
               ? "be root"
               : "be root, or write libvirt: qemu:///session");
       return false;

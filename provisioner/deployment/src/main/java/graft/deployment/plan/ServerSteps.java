@@ -17,6 +17,7 @@ import graft.deployment.state.StateFolder;
 import graft.deployment.step.Step;
 import graft.deployment.step.host.HostServer;
 import graft.deployment.step.host.MakeServerUser;
+import graft.deployment.step.host.MakeSocketFolder;
 import graft.deployment.step.host.RaiseGrantLimit;
 import graft.deployment.step.host.RunServer;
 import graft.deployment.step.host.StartClosedNetwork;
@@ -131,15 +132,22 @@ final class ServerSteps {
     for (Gpu gpu : input.descriptor().gpus()) {
       closedNetwork(gpu).ifPresent(steps::add);
       Set<Endpoint> listen = new LinkedHashSet<>();
+      List<Step> sockets = new ArrayList<>();
       for (Guest guest : input.descriptor().guests()) {
         if (uses(guest, gpu)) {
           listen.add(Endpoint.tcp(listenHost(guest), ports.get(gpu.name())));
           if (new GuestChannels(input, guest).usesVsock()) {
             listen.add(Endpoint.vsock(Endpoint.ANY, ports.get(gpu.name())));
           }
+          if (new GuestChannels(input, guest).usesSocket()) {
+            MakeSocketFolder socket = socket(gpu, guest);
+            sockets.add(socket);
+            listen.add(Endpoint.unix(MakeSocketFolder.socket(socket.folder()).toString()));
+          }
         }
       }
       if (gpu.owner().kind() == Owner.Kind.HOST && !listen.isEmpty()) {
+        steps.addAll(sockets);
         steps.addAll(server(gpu, List.copyOf(listen)));
       }
     }
@@ -150,6 +158,16 @@ final class ServerSteps {
               MakeServerUser.folder(state.path().getParent())));
     }
     return steps;
+  }
+
+  private MakeSocketFolder socket(Gpu gpu, Guest guest) {
+    GuestContainer container = new GuestContainer(input, guest);
+    return new MakeSocketFolder(
+        gpu.name().text(),
+        guest.name().text(),
+        container.sockets(),
+        isUnprivileged(gpu.name()),
+        container.ids().first());
   }
 
   private List<Step> server(Gpu gpu, List<Endpoint> listen) {

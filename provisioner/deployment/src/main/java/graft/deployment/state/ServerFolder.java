@@ -13,6 +13,7 @@ public record ServerFolder(String instance) {
   private static final Path FILES = Path.of("/var/lib/graft-server");
   private static final Path RUNTIME = Path.of("/run/graft");
   private static final Path LOGS = Path.of("/var/log/graft");
+  private static final Path SOCKETS = Path.of("/var/lib/graft-sockets");
   private static final Path OPERATORS = Path.of("/run/graft-server");
 
   /** Sockets' paths are short (unix(7)). */
@@ -22,15 +23,25 @@ public record ServerFolder(String instance) {
 
   /** The folders of the server of a GPU. State folders elsewhere than usual do not share names. */
   public static ServerFolder of(StateFolder state, Name gpu) {
+    return new ServerFolder(name(state, gpu));
+  }
+
+  private static String name(StateFolder state, Name part) {
     Path root = state.path().toAbsolutePath().getParent();
-    String name = state.deployment() + "." + gpu;
-    return new ServerFolder(
-        USUAL_STATE.equals(root) && name.length() <= MOST
-            ? name
-            : String.format(
-                "%s.%08x",
-                name.substring(0, Math.min(name.length(), MOST)),
-                Objects.hash(root.toString(), name)));
+    String name = state.deployment() + "." + part;
+    return USUAL_STATE.equals(root) && name.length() <= MOST
+        ? name
+        : String.format(
+            "%s.%08x",
+            name.substring(0, Math.min(name.length(), MOST)), Objects.hash(root.toString(), name));
+  }
+
+  /**
+   * The folder of the server's socket for one container, which sees it as a folder of its own. Each
+   * container has another one, since only its own root may use the socket.
+   */
+  public static Path sockets(StateFolder state, Name guest) {
+    return SOCKETS.resolve(name(state, guest));
   }
 
   /** The folder of what outlives a boot; root's, and the server's user may read it. */

@@ -7,6 +7,7 @@ import graft.deployment.descriptor.DescriptorReader;
 import graft.deployment.journal.Journal;
 import graft.deployment.journal.JournalState;
 import graft.deployment.observe.Connections;
+import graft.deployment.observe.ContainerFacts;
 import graft.deployment.observe.Observer;
 import graft.deployment.observe.ServiceFacts;
 import graft.deployment.observe.Snapshot;
@@ -140,7 +141,9 @@ public final class DeviceBenchmark {
               here.bundles(),
               here.devices(),
               here.channels(),
-              ServiceFacts.NONE);
+              ServiceFacts.NONE,
+              Map.of(),
+              ContainerFacts.NONE);
       return Planner.plan(
           new PlanInput(file, seen, journal, Layout.of(state, true), new KvmHypervisor()));
     }

@@ -13,6 +13,7 @@ import graft.deployment.descriptor.InvalidDescriptorException;
 import graft.deployment.journal.Journal;
 import graft.deployment.journal.JournalState;
 import graft.deployment.observe.Connections;
+import graft.deployment.observe.ContainerFacts;
 import graft.deployment.observe.DeviceFacts;
 import graft.deployment.observe.DeviceObserver;
 import graft.deployment.observe.FileFacts;
@@ -179,7 +180,9 @@ final class DeviceHost {
             InstallFacts.NONE,
             devices,
             Map.of(),
-            ServiceFacts.NONE);
+            ServiceFacts.NONE,
+            Map.of(),
+            ContainerFacts.NONE);
     StateFolder folder = folder(deployment);
     return Planner.plan(
         new PlanInput(file, snapshot, journal, Layout.of(folder, root), hypervisor));

@@ -8,6 +8,7 @@ import graft.deployment.descriptor.InvalidDescriptorException;
 import graft.deployment.journal.Entry;
 import graft.deployment.journal.JournalState;
 import graft.deployment.observe.ConnectionFacts;
+import graft.deployment.observe.ContainerFacts;
 import graft.deployment.observe.DefinitionFacts;
 import graft.deployment.observe.DeviceFacts;
 import graft.deployment.observe.FileFacts;
@@ -33,12 +34,15 @@ import graft.deployment.step.guest.DefineGuest;
 import graft.deployment.step.guest.GrantAccess;
 import graft.deployment.step.guest.MakeFolder;
 import graft.deployment.step.guest.MakeRegion;
+import graft.deployment.step.guest.MakeRoot;
 import graft.deployment.step.guest.MakeSshKeys;
 import graft.deployment.step.guest.MakeToken;
+import graft.deployment.step.guest.RegisterUsers;
 import graft.deployment.step.guest.StartGuest;
 import graft.deployment.step.host.DefineNetwork;
 import graft.deployment.step.host.HostServer;
 import graft.deployment.step.host.MakeServerUser;
+import graft.deployment.step.host.MakeSocketFolder;
 import graft.deployment.step.host.MakeUnit;
 import graft.deployment.step.host.RaiseGrantLimit;
 import graft.deployment.step.host.StartClosedNetwork;
@@ -46,6 +50,7 @@ import graft.deployment.step.host.StartNetwork;
 import graft.guests.bundle.Bundles;
 import graft.guests.bundle.FoundBundle;
 import graft.guests.bundle.TreeFile;
+import graft.guests.container.RootSource;
 import graft.guests.machine.MachineReport;
 import graft.guests.payload.FileStamp;
 import graft.hypervisors.kvm.KvmHypervisor;
@@ -53,10 +58,13 @@ import graft.hypervisors.libvirt.Hypervisor;
 import graft.hypervisors.libvirt.capabilities.GuestArchitecture;
 import graft.hypervisors.libvirt.capabilities.HostCapabilities;
 import graft.hypervisors.libvirt.capabilities.Version;
+import graft.hypervisors.libvirt.domain.Boot;
+import graft.hypervisors.lxc.LxcHypervisor;
 import graft.hypervisors.xen.XenHypervisor;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -98,6 +106,8 @@ final class FakeHost {
   private boolean serverUser;
   private final Map<String, String> units = new LinkedHashMap<>();
   private DeviceFacts devices = DeviceFacts.NONE;
+  private final Map<Path, RootSource> roots = new LinkedHashMap<>();
+  private final List<Boot.IdRange> taken = new ArrayList<>();
   private long run;
   private Hypervisor hypervisor = new KvmHypervisor();
   private Optional<Long> guestMemory = Optional.empty();
@@ -237,6 +247,24 @@ final class FakeHost {
         XenHypervisor.saying("xen_version : 4.17.5\nvirt_caps : " + capabilities + "\n", true);
     uri = "xen:///system";
     guestMemory = Optional.of(2L << 30);
+    return this;
+  }
+
+  /** With libvirt's LXC driver, and a root file system for containers in {@code /d/root.cpio}. */
+  FakeHost lxc() {
+    hypervisor = new LxcHypervisor();
+    uri = "lxc:///system";
+    return root("/d/root.cpio", new RootSource("/init", "", ""));
+  }
+
+  FakeHost root(String path, RootSource found) {
+    roots.put(Path.of(path), found);
+    return file(path);
+  }
+
+  /** Somebody has users of containers. */
+  FakeHost taken(long first, long count) {
+    taken.add(new Boot.IdRange(first, count));
     return this;
   }
 
@@ -383,7 +411,8 @@ final class FakeHost {
         devices,
         channels,
         new ServiceFacts(systemd, serverUser, units),
-        machines);
+        machines,
+        new ContainerFacts(roots, taken));
   }
 
   /** The bundles that are built in. */
@@ -409,10 +438,11 @@ final class FakeHost {
 
   private HostCapabilities capabilities() {
     boolean xen = uri.startsWith("xen");
+    boolean lxc = uri.startsWith("lxc");
     return new HostCapabilities(
         graft.hypervisors.libvirt.calls.LibvirtUri.parse(uri),
         "host",
-        xen ? "Xen" : "QEMU",
+        xen ? "Xen" : lxc ? "LXC" : "QEMU",
         Optional.of(new Version(7, 2, 0)),
         new Version(9, 0, 0),
         "x86_64",
@@ -420,7 +450,7 @@ final class FakeHost {
         new MemorySize(memory),
         List.of(),
         false,
-        Stream.of(xen ? new String[] {"xen", "hvm", "xenpvh"} : new String[] {"hvm"})
+        Stream.of(xen ? new String[] {"xen", "hvm", "xenpvh"} : new String[] {lxc ? "exe" : "hvm"})
             .map(
                 type ->
                     new GuestArchitecture(
@@ -428,7 +458,7 @@ final class FakeHost {
                         "x86_64",
                         Optional.of("/usr/bin/qemu-system-x86_64"),
                         xen ? List.of() : List.of("q35"),
-                        Set.of(xen ? "xen" : "qemu")))
+                        Set.of(xen ? "xen" : lxc ? "lxc" : "qemu")))
             .toList());
   }
 
@@ -460,6 +490,12 @@ final class FakeHost {
       sharedMemory -= bytes;
     } else if (step instanceof MakeSshKeys keys) {
       file(new SshKeys(keys.folder()).knownHosts().toString());
+    } else if (step instanceof RegisterUsers users) {
+      taken.add(users.ids());
+    } else if (step instanceof MakeRoot made) {
+      folders.add(made.folder());
+    } else if (step instanceof MakeSocketFolder socket) {
+      folders.add(socket.folder());
     } else if (step instanceof MakeFolder folder) {
       folders.add(folder.folder());
     } else if (step instanceof CopyFile copy) {

@@ -7,8 +7,16 @@ import java.util.Optional;
 public final class GuestConnections {
   private GuestConnections() {}
 
-  /** A connection by SSH if a login is given, else by the guest agent. */
+  /**
+   * A connection by SSH if a login is given, else by the namespaces of a container, else by the
+   * guest agent.
+   */
   public static GuestConnection of(Guest guest, Optional<SshLogin> ssh) {
-    return ssh.isPresent() ? SshConnection.to(guest, ssh.get()) : new AgentConnection(guest);
+    return ssh.isPresent() ? SshConnection.to(guest, ssh.get()) : local(guest);
+  }
+
+  /** A connection that needs no network. */
+  public static GuestConnection local(Guest guest) {
+    return guest.isContainer() ? new ContainerConnection(guest) : new AgentConnection(guest);
   }
 }

@@ -87,9 +87,17 @@ public final class Advice {
   }
 
   private static String start(LibvirtUri uri) {
-    String modular = uri.driver().equals("xen") ? "virtxend" : "virtqemud";
+    String modular =
+        switch (uri.driver()) {
+          case "xen" -> "virtxend";
+          case "lxc" -> "virtlxcd";
+          default -> "virtqemud";
+        };
+    String driver = uri.driver().equals("lxc") ? " and libvirt-daemon-driver-lxc" : "";
     return "start the daemon: systemctl start libvirtd (modular: "
         + modular
-        + "), or without systemd: virtlogd -d; libvirtd -d (package libvirt-daemon-system)";
+        + "), or without systemd: virtlogd -d; libvirtd -d (package libvirt-daemon-system"
+        + driver
+        + ")";
   }
 }

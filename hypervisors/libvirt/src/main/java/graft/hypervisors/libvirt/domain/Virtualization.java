@@ -1,8 +1,8 @@
 package graft.hypervisors.libvirt.domain;
 
 /**
- * The kind of a guest's virtualization. Xen has all three kinds; other hypervisors have {@link
- * #HVM} only.
+ * The kind of a guest's virtualization. Xen has {@link #HVM}, {@link #PVH} and {@link #PV}, KVM has
+ * {@link #HVM} only, and Linux containers are {@link #CONTAINER}.
  */
 public enum Virtualization {
   /** A fully virtualized machine with firmware and emulated devices. */
@@ -10,5 +10,7 @@ public enum Virtualization {
   /** Hardware virtualization without emulated devices. */
   PVH,
   /** The guest's kernel calls the hypervisor for privileged operations. */
-  PV
+  PV,
+  /** No machine at all: processes of the host's kernel in namespaces of their own. */
+  CONTAINER
 }

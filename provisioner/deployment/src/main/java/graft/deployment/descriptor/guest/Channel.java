@@ -11,6 +11,10 @@ public enum Channel {
    * device.
    */
   RDMA,
+  /** Memory and a socket shared with the host; for containers, with the server on the same host. */
+  SHM,
+  /** A Unix socket of the host; for containers, with the server on the same host. */
+  UNIX,
   /** Pages that a Xen host grants to the guest; needs the server on the same host. */
   VCHAN,
   /** Sockets between guest and host without a network. */

@@ -9,8 +9,13 @@ import graft.hypervisors.libvirt.domain.Virtualization;
 import java.util.List;
 import java.util.Optional;
 
-/** A guest. It boots a disk image, or a kernel with an initramfs, or it exists already. */
-@Doc("A guest. It boots a disk image, or a kernel with an initramfs, or it exists already.")
+/**
+ * A guest. It boots a disk image, or a kernel with an initramfs, or it is a container, or it exists
+ * already.
+ */
+@Doc(
+    "A guest. It boots a disk image, or a kernel with an initramfs, or it is a container, or it"
+        + " exists already.")
 public record Guest(
     @Doc("Its name, also that of the libvirt domain, and the host name in the guest.") Name name,
     @Doc(
@@ -20,6 +25,10 @@ public record Guest(
     @Doc("A kernel that it boots directly, in place of an image.") Optional<Kernel> kernel,
     @Doc("A machine that exists already, in place of one that Graft makes.")
         Optional<Existing> existing,
+    @Doc(
+            "Of a container (hypervisor: lxc): the root file system that it begins with, as a folder"
+                + " or an initramfs. The container gets a copy, which it may write.")
+        Optional<String> root,
     @Default("1") @Range(min = 1, max = 4096) @Doc("The number of its CPUs.") int cpus,
     @Default("512MiB") @Doc("The size of its memory.") MemorySize memory,
     @Default("{}") @Doc("Where its CPUs and memory are placed on the host.") Placement placement,
@@ -44,6 +53,7 @@ public record Guest(
         image,
         kernel,
         existing,
+        root,
         cpus,
         memory,
         placement,

@@ -68,10 +68,15 @@ public record AwaitGuest(
   public String describe() {
     String done = marker.isEmpty() ? "" : " and cloud-init" + (orAgent ? ", if there is one," : "");
     done += marker.isEmpty() ? "" : " has set it up";
-    String who = ssh.isPresent() ? "SSH" : "its agent";
+    String who = ssh.isPresent() ? "SSH answers" : "its agent answers";
+    who = ssh.isEmpty() && isContainer() ? "its init has started it" : who;
     return text.isEmpty()
-        ? "wait until " + who + " answers" + done + ", at most " + timeout
+        ? "wait until " + who + done + ", at most " + timeout
         : "wait until its console shows '" + text + "', at most " + timeout;
+  }
+
+  private boolean isContainer() {
+    return uri.startsWith("lxc:");
   }
 
   @Override
@@ -202,7 +207,7 @@ public record AwaitGuest(
    * A hint for a guest that boots and does not answer: its agent or its SSH server may be missing.
    */
   private String hint() {
-    if (!text.isEmpty()) {
+    if (!text.isEmpty() || (ssh.isEmpty() && isContainer())) {
       return "";
     }
     return ssh.isPresent()

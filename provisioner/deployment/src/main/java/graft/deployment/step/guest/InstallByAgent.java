@@ -2,7 +2,8 @@ package graft.deployment.step.guest;
 
 import graft.common.values.TimeSpan;
 import graft.deployment.step.StepContext;
-import graft.guests.connection.AgentConnection;
+import graft.guests.connection.GuestConnection;
+import graft.guests.connection.GuestConnections;
 import graft.guests.connection.GuestSetup;
 import graft.guests.payload.Payload;
 import graft.hypervisors.libvirt.Guest;
@@ -30,14 +31,15 @@ public record InstallByAgent(
 
   @Override
   public String method() {
-    return "by the guest agent" + (seeded.isPresent() ? ", unless cloud-init did" : "");
+    return (uri.startsWith("lxc:") ? "in its namespaces" : "by the guest agent")
+        + (seeded.isPresent() ? ", unless cloud-init did" : "");
   }
 
   /** Waits for a guest that reboots meanwhile, and starts again. */
   @Override
   public Map<String, Object> apply(StepContext context) throws IOException, InterruptedException {
     Guest domain = Domains.get(context.libvirt(uri), guest, uuid);
-    AgentConnection connection = new AgentConnection(domain);
+    GuestConnection connection = GuestConnections.local(domain);
     long start = System.nanoTime();
     if (seeded.isPresent()
         && connection.run(List.of("test", "-e", seeded.get()), new byte[0], SHORT).succeeded()) {

@@ -57,6 +57,9 @@ public record StartGuest(String uri, String guest, String uuid, Path console) im
     } else if (!state.isActive()) {
       Files.deleteIfExists(console);
       domain.start();
+      if (domain.isContainer()) {
+        ContainerConsole.keep(domain, console);
+      }
     }
     return Map.of(STARTED, now);
   }

@@ -1,6 +1,7 @@
 package graft.deployment.step.host;
 
 import graft.common.disk.PrivateFiles;
+import graft.common.disk.StateDisk;
 import graft.common.values.Endpoint;
 import graft.common.values.MemorySize;
 import graft.deployment.descriptor.gpu.PortName;
@@ -24,6 +25,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.function.BooleanSupplier;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /**
@@ -181,12 +183,20 @@ public record RunServer(
                 "home",
                 isInHome() ? "read-only" : "yes",
                 "logs",
-                "ReadWritePaths=-" + folder.logs(),
+                "ReadWritePaths=-" + folder.logs() + sockets(),
                 "devices",
                 ServerUnit.devices(!rdmaPorts.isEmpty(), !device.equals("software"))));
     return List.of(
         new MakeUnit(gpu, ServerUnits.starter(folder), starter, false),
         new MakeUnit(gpu, ServerUnits.server(folder), server, atBoot));
+  }
+
+  /** The folders of its sockets for containers, as further words of a setting of the unit. */
+  private String sockets() {
+    return listen.stream()
+        .filter(Endpoint::isUnix)
+        .map(endpoint -> " -" + Path.of(endpoint.path()).getParent())
+        .collect(Collectors.joining());
   }
 
   private String environmentLine() {
@@ -262,7 +272,7 @@ public record RunServer(
     if (!byUnits) {
       makeOperators(user);
     }
-    PrivateFiles.makeFolder(folder().files());
+    StateDisk.get().makeFolders(folder().files()); // there already when it is started again
     user.letEnter(folder().files());
     Path tokens = folder().tokens();
     if (!Files.exists(tokens, LinkOption.NOFOLLOW_LINKS)) {

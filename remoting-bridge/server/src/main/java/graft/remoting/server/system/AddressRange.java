@@ -1,5 +1,7 @@
 package graft.remoting.server.system;
 
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Map;
 
 /**
@@ -10,7 +12,8 @@ import java.util.Map;
  * so does the C library for large blocks, such as the memory of the software device. A worker
  * therefore reserves all free addresses outside its range before it opens its device. Memory at
  * addresses that the client chooses (shadow mappings, shared regions) lies in neither: {@link
- * #OTHERS_FIRST}.
+ * #OTHERS_FIRST}. The driver reserves addresses for pools and virtual memory when it starts, at the
+ * lowest that are free, so that these become free for clients only then: {@link #admitClients}.
  */
 public final class AddressRange {
   /** Device memory may lie anywhere. */
@@ -35,11 +38,11 @@ public final class AddressRange {
   private static final long OTHERS_FIRST = 0x2000_0000_0000L;
 
   /**
-   * Addresses below this stay free: NVIDIA's driver maps its devices at fixed addresses there (from
-   * 0x200000000 on), and fails without them. Device memory does not lie there while there is room
-   * above, since Linux gives out the highest free addresses first.
+   * Addresses below this stay free: NVIDIA's driver maps its devices at fixed addresses from
+   * 0x200000000 on, and fails without them. From here on it places virtual memory and pools, if it
+   * may (H100, driver 580).
    */
-  private static final long LOWEST = 0x1000_0000_0000L;
+  private static final long LOWEST = 0x3_0020_0000L;
 
   /** The end of the addresses that Linux gives to programs, on a boundary of {@link #GRAIN}. */
   private static final long END = (1L << 47) - (2L << 20);
@@ -54,6 +57,11 @@ public final class AddressRange {
   private static final long AT_RANDOM = 25;
 
   private static final int MAP_NORESERVE = 0x4000;
+
+  /** The reserved pieces of the addresses that clients choose. */
+  private final List<Piece> ofClients = new ArrayList<>();
+
+  private record Piece(long address, long bytes) {}
 
   private AddressRange() {}
 
@@ -73,31 +81,44 @@ public final class AddressRange {
   }
 
   /**
-   * Reserves all free addresses of this process outside the range, except low ones and those that
-   * clients choose. Does nothing for {@link #ANY}.
+   * Reserves all free addresses of this process outside the range, except low ones. Does nothing
+   * for {@link #ANY}.
    */
-  public static void claim(int number) {
-    if (number == ANY) {
-      return;
+  public static AddressRange claim(int number) {
+    AddressRange claimed = new AddressRange();
+    if (number != ANY) {
+      long first = first(number);
+      long stack = Math.min(END, (Libc.getauxval(AT_RANDOM) & -GRAIN) - STACK);
+      List<Piece> others = new ArrayList<>();
+      reserve(LOWEST, OTHERS_FIRST, others);
+      reserve(OTHERS_FIRST, FIRST, claimed.ofClients);
+      reserve(FIRST, first, others);
+      reserve(first + SIZE, stack, others);
     }
-    long first = first(number);
-    long stack = Math.min(END, (Libc.getauxval(AT_RANDOM) & -GRAIN) - STACK);
-    reserve(LOWEST, OTHERS_FIRST);
-    reserve(FIRST, first);
-    reserve(first + SIZE, stack);
+    return claimed;
+  }
+
+  /** Frees the addresses that clients choose, once the device is open. */
+  public void admitClients() {
+    ofClients.forEach(piece -> Libc.munmap(piece.address, piece.bytes));
+    ofClients.clear();
   }
 
   /**
    * Reserves what is free between two addresses: in one piece, or, if something is there, each half
    * by itself.
    */
-  private static void reserve(long from, long to) {
-    if (to <= from || isReserved(from, to - from) || to - from <= GRAIN) {
+  private static void reserve(long from, long to, List<Piece> reserved) {
+    if (to <= from) {
       return;
     }
-    long middle = from + ((to - from) / 2 & -GRAIN);
-    reserve(from, middle);
-    reserve(middle, to);
+    if (isReserved(from, to - from)) {
+      reserved.add(new Piece(from, to - from));
+    } else if (to - from > GRAIN) {
+      long middle = from + ((to - from) / 2 & -GRAIN);
+      reserve(from, middle, reserved);
+      reserve(middle, to, reserved);
+    }
   }
 
   private static boolean isReserved(long address, long bytes) {

@@ -56,12 +56,13 @@ public final class WorkerMain {
         server.startsWith("/")
             ? ControlSocket.connect(Path.of(server))
             : ControlSocket.of(Integer.parseInt(server));
-    AddressRange.claim(AddressRange.of(System.getenv()));
+    AddressRange addresses = AddressRange.claim(AddressRange.of(System.getenv()));
     DeviceOutput output = DeviceOutput.capture();
     Backend backend;
     try {
       backend = find(device.kind());
       String description = backend.open();
+      addresses.admitClients();
       control.send(new ControlMessage.Ready(description, backend.uuid()));
     } catch (ServerException e) {
       control.send(new ControlMessage.Failed(e.getMessage()));

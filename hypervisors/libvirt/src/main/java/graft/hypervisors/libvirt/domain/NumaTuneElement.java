@@ -1,7 +1,5 @@
-package graft.hypervisors.kvm;
+package graft.hypervisors.libvirt.domain;
 
-import graft.hypervisors.libvirt.domain.NumaTune;
-import graft.hypervisors.libvirt.domain.Xml;
 import org.w3c.dom.Element;
 
 /**
@@ -9,11 +7,11 @@ import org.w3c.dom.Element;
  *
  * @see <a href="https://libvirt.org/formatdomain.html#numa-node-tuning">libvirt</a>
  */
-final class NumaTuneElement {
+public final class NumaTuneElement {
 
   private NumaTuneElement() {}
 
-  static Element append(Element domain, NumaTune tune) {
+  public static Element append(Element domain, NumaTune tune) {
     Element element = Xml.add(domain, "numatune");
     Element memory = Xml.add(element, "memory");
     memory.setAttribute("mode", tune.mode().xmlName());

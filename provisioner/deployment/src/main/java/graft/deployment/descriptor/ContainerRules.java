@@ -1,0 +1,121 @@
+package graft.deployment.descriptor;
+
+import graft.common.bind.Position;
+import graft.common.bind.Positions;
+import graft.common.bind.Problems;
+import graft.deployment.descriptor.guest.Guest;
+import graft.deployment.descriptor.guest.Passthrough;
+import graft.deployment.descriptor.guest.Setup;
+import graft.hypervisors.libvirt.domain.Virtualization;
+import java.util.Set;
+
+/** Rules of containers: what a virtual machine can have and they cannot is refused by its key. */
+final class ContainerRules {
+  private static final String OWN_KERNEL = "a container runs the host's kernel";
+
+  /** What installs something in a container: its namespaces, or SSH. */
+  private static final Set<Setup.Method> WAYS =
+      Set.of(Setup.Method.AUTO, Setup.Method.AGENT, Setup.Method.SSH, Setup.Method.NONE);
+
+  private final Positions positions;
+  private final Problems problems;
+
+  ContainerRules(Positions positions, Problems problems) {
+    this.positions = positions;
+    this.problems = problems;
+  }
+
+  void check(Guest guest) {
+    if (guest.kernel().isPresent()) {
+      problems.add(
+          positions.of(guest, "kernel"),
+          OWN_KERNEL + ", and boots no kernel and no initramfs",
+          "write root: and the initramfs, whose files then are its root folder");
+    } else if (guest.image().isPresent()) {
+      problems.add(
+          positions.of(guest, "image"),
+          "a container has no disks: the host's kernel would have to trust a file system that the"
+              + " container writes",
+          "unpack the image's files into a folder, and write root: and the folder");
+    } else if (guest.root().isEmpty()) {
+      problems.add(
+          positions.of(guest),
+          "the container has no root folder",
+          "give it 'root': a folder, or an initramfs");
+    }
+    disks(guest);
+    machine(guest);
+    devices(guest);
+    setup(guest);
+  }
+
+  private void disks(Guest guest) {
+    if (!guest.disks().isEmpty()) {
+      problems.add(
+          positions.of(guest, "disks"),
+          "a container has no disks; what it writes is in its root folder",
+          "leave 'disks' out");
+    }
+  }
+
+  private void machine(Guest guest) {
+    if (guest.firmware() == Guest.Firmware.UEFI) {
+      problems.add(
+          positions.of(guest, "firmware"), OWN_KERNEL + ", and has no firmware", "leave it out");
+    }
+    if (guest.virtualization().filter(kind -> kind != Virtualization.CONTAINER).isPresent()) {
+      problems.add(
+          positions.of(guest, "virtualization"), "a container is not virtualized", "leave it out");
+    }
+    if (guest.hideHypervisor()) {
+      problems.add(
+          positions.of(guest, "hide-hypervisor"),
+          "a container has no hypervisor that could be hidden",
+          "leave it out");
+    }
+    if (guest.placement().hugePages().isPresent() || guest.placement().locked()) {
+      String key = guest.placement().locked() ? "locked" : "huge-pages";
+      problems.add(
+          positions.of(guest.placement(), key),
+          "a container's memory is that of processes of the host, which Graft can neither lock nor"
+              + " put into huge pages",
+          "leave it out; memory and numa are limited by its cgroup");
+    }
+  }
+
+  private void devices(Guest guest) {
+    for (Passthrough device : guest.passthrough()) {
+      refuseDevice(positions.of(device));
+    }
+    guest.vfs().forEach(function -> refuseDevice(positions.of(function)));
+  }
+
+  private void refuseDevice(Position at) {
+    problems.add(
+        at,
+        "not supported yet: a device of its own for a container. vfio gives devices to virtual"
+            + " machines only, and Graft does not give containers the device nodes of a driver yet",
+        "write vgpu, which a container reaches by shared memory");
+  }
+
+  private void setup(Guest guest) {
+    if (!WAYS.contains(guest.setup().way())) {
+      problems.add(
+          positions.of(guest.setup(), "way"),
+          "a container boots neither an image nor an initramfs that could bring anything",
+          "leave it out: Graft installs in the running container");
+    }
+    if (guest.setup().userData().isPresent()) {
+      problems.add(
+          positions.of(guest.setup(), "user-data"),
+          "a container has no disk with a seed for cloud-init",
+          "write setup: {files: ...}");
+    }
+    if (guest.setup().group().isPresent() && guest.vgpu().isPresent()) {
+      problems.add(
+          positions.of(guest.setup(), "group"),
+          "the socket of the server is for the container's root alone",
+          "leave it out");
+    }
+  }
+}

@@ -1,0 +1,128 @@
+package graft.deployment.plan;
+
+import graft.common.bind.Position;
+import graft.common.bind.Problems;
+import graft.deployment.descriptor.HypervisorChoice;
+import graft.deployment.descriptor.guest.Guest;
+import graft.deployment.observe.FileFacts;
+import graft.deployment.state.ServerFolder;
+import graft.deployment.state.SubordinateIds;
+import graft.deployment.step.Step;
+import graft.deployment.step.guest.MakeRoot;
+import graft.deployment.step.guest.RegisterUsers;
+import graft.deployment.step.host.MakeSocketFolder;
+import graft.guests.container.RootSource;
+import graft.guests.payload.FileStamp;
+import graft.hypervisors.libvirt.domain.Boot;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+
+/** The parts of a guest that only a container has: its root folder, its users, its socket. */
+final class GuestContainer {
+  /** The folder around the root folder, in the folder of the guest's files. */
+  private static final String FOLDER = "container";
+
+  /** Where a container sees the folder of its server's socket. */
+  private static final String SOCKETS = "/var/lib/graft/server";
+
+  private final PlanInput input;
+  private final Guest guest;
+
+  GuestContainer(PlanInput input, Guest guest) {
+    this.input = input;
+    this.guest = guest;
+  }
+
+  /** Whether the guests of a descriptor are containers. */
+  static boolean isWanted(PlanInput input) {
+    return input.descriptor().hypervisor() == HypervisorChoice.LXC;
+  }
+
+  /**
+   * Its users of the host: those that it has, else the first that neither others nor guests before
+   * it have.
+   */
+  Boot.IdRange ids() {
+    List<Boot.IdRange> taken = new ArrayList<>(input.snapshot().containers().taken());
+    for (Guest other : input.descriptor().guests()) {
+      recorded(other).ifPresent(taken::add);
+    }
+    for (Guest other : input.descriptor().guests()) {
+      Boot.IdRange its = recorded(other).orElseGet(() -> SubordinateIds.free(taken));
+      if (other.name().equals(guest.name())) {
+        return its;
+      }
+      taken.add(its);
+    }
+    throw new IllegalStateException(guest.name() + " is no guest of its descriptor");
+  }
+
+  private Optional<Boot.IdRange> recorded(Guest other) {
+    return input
+        .journal()
+        .step("guest/" + other.name() + "/users", RegisterUsers.class)
+        .map(RegisterUsers::ids);
+  }
+
+  private Path source() {
+    return input.file().resolve(guest.root().orElseThrow());
+  }
+
+  private Path folder() {
+    return input.layout().guest(guest.name()).resolve(FOLDER);
+  }
+
+  /** The folder of the server's socket for it, on the host. */
+  Path sockets() {
+    return ServerFolder.sockets(input.layout().state(), guest.name());
+  }
+
+  /** The path at which it finds the server's socket. */
+  static String socketInside() {
+    return MakeSocketFolder.socket(Path.of(SOCKETS)).toString();
+  }
+
+  /** How it boots. */
+  Boot boot() {
+    List<Boot.SharedFolder> folders =
+        new GuestChannels(input, guest).usesSocket()
+            ? List.of(new Boot.SharedFolder(sockets().toString(), SOCKETS))
+            : List.of();
+    String init =
+        Optional.ofNullable(input.snapshot().containers().roots().get(source()))
+            .map(RootSource::init)
+            .filter(path -> !path.isEmpty())
+            .orElse("/sbin/init");
+    return new Boot.Container(MakeRoot.root(folder()).toString(), init, ids(), folders);
+  }
+
+  /** The steps that make its root folder. */
+  List<Step> steps() {
+    String name = guest.name().text();
+    String owner = "graft-" + input.descriptor().deploymentName() + "-" + name;
+    FileStamp stamp =
+        input
+            .snapshot()
+            .file(source())
+            .map((FileFacts facts) -> facts.stamp(source()))
+            .orElseGet(() -> new FileStamp(source(), 0, 0)); // a folder
+    return List.of(
+        new RegisterUsers(name, owner, ids()), new MakeRoot(name, stamp, folder(), ids()));
+  }
+
+  /** Reports a root folder that cannot be made. */
+  void check(Problems problems) {
+    Position at = input.file().positions().of(guest, "root");
+    RootSource found = input.snapshot().containers().roots().get(source());
+    if (found == null) {
+      problems.add(
+          at,
+          "the root file system is missing: there is neither a folder nor a file " + source(),
+          "graft image build makes one, or unpack a system into a folder");
+    } else if (!found.problem().isEmpty()) {
+      problems.add(at, "the root file system " + source() + " " + found.problem(), found.hint());
+    }
+  }
+}

@@ -1,0 +1,44 @@
+package graft.deployment.step.guest;
+
+import graft.hypervisors.libvirt.Guest;
+import graft.hypervisors.libvirt.domain.Xml;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Optional;
+import org.w3c.dom.Element;
+
+/**
+ * Keeps what a container prints on its console. libvirt's LXC driver writes consoles to no file, so
+ * that a small program of its own reads the terminal until the container has ended.
+ */
+final class ContainerConsole {
+  /**
+   * Keeps the first 16 MiB and drops the rest: a container that prints without end neither fills
+   * the host's disk nor waits for a reader.
+   */
+  private static final String READER =
+      "umask 077; exec <\"$1\"; dd bs=64k count=16M iflag=count_bytes status=none of=\"$2\"; exec cat >/dev/null";
+
+  private ContainerConsole() {}
+
+  /** Starts to keep the console of a container that has just been started. */
+  static void keep(Guest domain, Path log) throws IOException {
+    Optional<String> terminal =
+        Xml.find(domain.xml().getDocumentElement(), "devices").stream()
+            .flatMap(devices -> Xml.children(devices, "console").stream())
+            .flatMap(console -> Xml.find(console, "source").stream())
+            .map((Element source) -> source.getAttribute("path"))
+            .filter(path -> path.startsWith("/dev/pts/"))
+            .findFirst();
+    if (terminal.isEmpty()) {
+      return; // the container has ended already
+    }
+    new ProcessBuilder(
+            List.of("setsid", "/bin/sh", "-c", READER, "sh", terminal.get(), log.toString()))
+        .redirectInput(ProcessBuilder.Redirect.from(Path.of("/dev/null").toFile()))
+        .redirectOutput(ProcessBuilder.Redirect.DISCARD)
+        .redirectError(ProcessBuilder.Redirect.DISCARD)
+        .start();
+  }
+}
