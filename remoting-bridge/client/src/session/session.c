@@ -197,6 +197,16 @@ static int open_now(struct graft_session *s) {
   return 0;
 }
 
+/* The number of the batch job that this process belongs to, as Slurm, PBS or LSF tells it; "" if there is none. */
+static const char *batch_job(void) {
+  static const char *const variables[] = {"SLURM_JOB_ID", "PBS_JOBID", "LSB_JOBID"};
+  for (size_t i = 0; i < sizeof variables / sizeof *variables; i++) {
+    const char *job = getenv(variables[i]);
+    if (job && *job) return job;
+  }
+  return "";
+}
+
 /* Called with open_lock held, once. */
 static void open_once(struct graft_session *s) {
   s->open_result = open_now(s);
@@ -204,7 +214,7 @@ static void open_once(struct graft_session *s) {
   if (s->open_result) return;
   graft_environment_read();
   struct graft_session *before = graft_session_use(s);
-  rpc_graftProgram((unsigned)getpid(), program_invocation_short_name); /* for the server's operators */
+  rpc_graftProgram((unsigned)getpid(), program_invocation_short_name, batch_job()); /* for the server's operators */
   int r = graft_devices_load(s);
   graft_session_use(before);
   if (r) s->open_result = r;

@@ -54,6 +54,7 @@ final class SessionsTest {
     Programs.build(folder, List.of("loop"));
     ProcessBuilder loop = new ProcessBuilder(folder.resolve("loop").toString());
     loop.environment().putAll(server.environment(server.address()));
+    loop.environment().put("SLURM_JOB_ID", "4711");
     program = loop.redirectErrorStream(true).start();
     printed = program.inputReader();
     assertThat(printed.readLine()).isEqualTo("cuInit 0");
@@ -92,6 +93,7 @@ final class SessionsTest {
     assertThat(session.get("guest")).isEqualTo(SoftwareServer.NAME);
     assertThat(session.get("claimedProgram")).isEqualTo("loop");
     assertThat(session.get("claimedPid")).isEqualTo(program.pid());
+    assertThat(session.get("claimedJob")).isEqualTo("4711");
     assertThat(session.get("channel")).isEqualTo("tcp");
     Finished text = graft("sessions");
     assertThat(text.out().lines().toList()).hasSize(3);

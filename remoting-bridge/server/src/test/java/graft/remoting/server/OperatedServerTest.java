@@ -57,7 +57,7 @@ class OperatedServerTest {
   void aSessionIsSeenWithWhatItUses() throws Exception {
     try (ServerFixture fixture = start("software", AuditLog.none());
         CudaClient bob = new CudaClient(fixture.bob())) {
-      bob.async("graftProgram", with(4711).text("train"));
+      bob.async("graftProgram", with(4711).text("train").text("slurm-7"));
       bob.retain();
       long memory = bob.allocate(MIB);
       bob.async("cuMemsetD8_v2", with(memory, 1, MIB));
@@ -69,6 +69,7 @@ class OperatedServerTest {
           .containsEntry("guest", "bob")
           .containsEntry("claimedProgram", "train")
           .containsEntry("claimedPid", 4711L)
+          .containsEntry("claimedJob", "slurm-7")
           .containsEntry("channel", "tcp")
           .containsEntry("device", "software")
           .containsEntry("memoryLimitBytes", MIB)
@@ -117,13 +118,14 @@ class OperatedServerTest {
     try (ServerFixture fixture = start("software", AuditLog.none());
         CudaClient alice = new CudaClient(fixture.alice())) {
       String hostile = "\u001b]0;root\u0007\n\u202Eevil" + "x".repeat(5000);
-      alice.async("graftProgram", with(-1).text(hostile));
-      alice.async("graftProgram", with(1).text("another"));
+      alice.async("graftProgram", with(-1).text(hostile).text(hostile));
+      alice.async("graftProgram", with(1).text("another").text(""));
       Map<String, Object> seen = await(s -> s.get("claimedProgram") != null);
       assertThat(seen).containsEntry("claimedPid", 0xFFFFFFFFL);
       assertThat(seen.get("claimedProgram").toString())
           .startsWith("?]0;root??")
           .matches("[ -~]{1,64}");
+      assertThat(seen).containsEntry("claimedJob", seen.get("claimedProgram"));
       alice.retain(); // the session goes on
       assertThat(sessions().get(0)).containsEntry("claimedProgram", seen.get("claimedProgram"));
     }

@@ -70,8 +70,9 @@ final class ControlCodec {
               (m, out) -> {
                 out.writeUTF(m.program().name());
                 out.writeLong(m.program().process());
+                out.writeUTF(m.program().job());
               },
-              in -> new Program(new GuestProgram(text(in), count(in)))),
+              in -> new Program(new GuestProgram(text(in), count(in), text(in)))),
           new Kind<>(
               'X',
               EndSession.class,

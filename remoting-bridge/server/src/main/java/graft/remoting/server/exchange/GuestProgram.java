@@ -6,14 +6,19 @@ package graft.remoting.server.exchange;
  *
  * @param name at most {@link #LONGEST} printable characters of ASCII
  * @param process the number of its process in the guest
+ * @param job the batch job that it belongs to, in the same form; empty if it belongs to none
  */
-public record GuestProgram(String name, long process) {
-  /** The longest name. */
+public record GuestProgram(String name, long process, String job) {
+  /** The longest name, and the longest name of a job. */
   public static final int LONGEST = 64;
 
-  /** Cuts the name, and replaces what could control a terminal or look like other text. */
+  /** Cuts the texts, and replaces what could control a terminal or look like other text. */
   public GuestProgram {
-    name = name.length() <= LONGEST ? name : name.substring(0, LONGEST);
-    name = name.replaceAll("[^ -~]", "?");
+    name = shown(name);
+    job = shown(job);
+  }
+
+  private static String shown(String text) {
+    return text.substring(0, Math.min(text.length(), LONGEST)).replaceAll("[^ -~]", "?");
   }
 }

@@ -120,6 +120,9 @@ public final class OperatorRequests implements OperatorSocket.Requests {
     tree.put("guest", client.name());
     tree.put("claimedProgram", session.program().map(program -> program.name()).orElse(null));
     tree.put("claimedPid", session.program().map(program -> program.process()).orElse(null));
+    tree.put(
+        "claimedJob",
+        session.program().map(program -> program.job()).filter(j -> !j.isEmpty()).orElse(null));
     tree.put("peer", client.peer());
     tree.put("channel", client.channel());
     tree.put("device", session.device().toString());

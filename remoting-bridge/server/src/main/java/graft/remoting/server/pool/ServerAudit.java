@@ -86,6 +86,9 @@ public final class ServerAudit {
             program -> {
               details.put("claimedProgram", program.name());
               details.put("claimedPid", program.process());
+              if (!program.job().isEmpty()) {
+                details.put("claimedJob", program.job());
+              }
             });
     log.write("session-end", session.name(), session.peer(), details);
     accounts.write("session-end", session.name(), session.peer(), details);

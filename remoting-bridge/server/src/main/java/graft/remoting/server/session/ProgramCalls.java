@@ -17,11 +17,14 @@ final class ProgramCalls implements SessionCalls.Program {
   }
 
   @Override
-  public int graftProgram(Call call, int process, long name) {
+  public int graftProgram(Call call, int process, long name, long job) {
     if (!isTold) {
       isTold = true;
-      String text = Memory.string(name, GuestProgram.LONGEST);
-      told.accept(new GuestProgram(text, Integer.toUnsignedLong(process)));
+      told.accept(
+          new GuestProgram(
+              Memory.string(name, GuestProgram.LONGEST),
+              Integer.toUnsignedLong(process),
+              Memory.string(job, GuestProgram.LONGEST)));
     }
     return CudaResult.SUCCESS;
   }

@@ -50,7 +50,7 @@ class ServerAuditTest {
             new ServedSession.Client("alice", "10.0.0.7:5", "shm", "", SessionLimits.NONE),
             DeviceSpec.parse("cuda:0"),
             LeasePage.none());
-    session.program(new GuestProgram("train\n{", 42));
+    session.program(new GuestProgram("train\n{", 42, "4711\u0007"));
     session.used(new ControlMessage.Used(10, 20, 30, 4, 50, 60));
     session.uuid("GPU-00000000-0000-0000-0000-000000000001");
     session.ending("the client has disconnected");
@@ -74,6 +74,7 @@ class ServerAuditTest {
         .containsEntry("reason", "the client has disconnected")
         .containsEntry("claimedProgram", "train?{")
         .containsEntry("claimedPid", 42L)
+        .containsEntry("claimedJob", "4711?")
         .containsEntry("gpuSeconds", 0.0)
         .containsEntry("leaseWaitSeconds", 0.0)
         .containsEntry("peakMemoryBytes", 60L)

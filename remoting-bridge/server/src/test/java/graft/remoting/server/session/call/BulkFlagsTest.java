@@ -115,9 +115,9 @@ class BulkFlagsTest {
     Session session = session();
     int function = Dispatcher.number("graftProgram");
     try (GuardedRecord memory = new GuardedRecord(4096)) {
-      assertThatCode(() -> session.execute(memory.put(record(function, 0, 2, 0))))
+      assertThatCode(() -> session.execute(memory.put(record(function, 0, 3, 0))))
           .doesNotThrowAnyException();
-      assertThatCode(() -> session.execute(memory.put(record(function, HAS_BULK, 2, 0))))
+      assertThatCode(() -> session.execute(memory.put(record(function, HAS_BULK, 3, 0))))
           .isInstanceOf(ProtocolException.class);
     }
   }
