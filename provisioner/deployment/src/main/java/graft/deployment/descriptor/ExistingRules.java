@@ -15,6 +15,7 @@ final class ExistingRules {
       List.of(
           "image",
           "kernel",
+          "root",
           "cpus",
           "memory",
           "placement",

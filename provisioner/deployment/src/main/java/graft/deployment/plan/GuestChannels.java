@@ -50,7 +50,8 @@ final class GuestChannels {
     this.guest = guest;
     noRdma().ifPresent(why -> obstacles.put(Channel.RDMA, why));
     if (guest.existing().isPresent()) {
-      for (Channel local : List.of(Channel.VSOCK, Channel.IVSHMEM, Channel.VCHAN)) {
+      for (Channel local :
+          List.of(Channel.SHM, Channel.UNIX, Channel.VSOCK, Channel.IVSHMEM, Channel.VCHAN)) {
         obstacles.put(local, "only its network connects a machine that exists already to a server");
       }
       return;

@@ -66,6 +66,7 @@ class ExistingRulesTest {
   @ValueSource(
       strings = {
         "image: i",
+        "root: r",
         "cpus: 1",
         "memory: 512MiB",
         "placement: {locked: true}",
