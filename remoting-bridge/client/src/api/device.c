@@ -56,7 +56,8 @@ int graft_device_ordinal(const struct graft_session *session, int index) {
 struct graft_session *graft_session_of_device(int index) {
   struct graft_session *session = graft_session_current();
   if (index < 0 || index >= graft_parts(session)->devices.count) return NULL;
-  if (!graft_several_servers || graft_session_is_chosen()) return session;
+  if (!graft_several_servers) return session;
+  if (graft_session_is_chosen()) return graft_parts(session)->devices.ordinal[index] >= 0 ? session : NULL;
   for (session = graft_session_next(NULL); session; session = graft_session_next(session)) {
     if (graft_parts(session)->devices.ordinal[index] >= 0) break;
   }

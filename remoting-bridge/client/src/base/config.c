@@ -59,7 +59,10 @@ static bool parse_encryption(const char *text, enum graft_encryption *encryption
 static void copy(char *to, size_t size, const char *from) { snprintf(to, size, "%s", from); }
 
 /* Earlier names of settings still work. */
-static void notice_renamed(const char *what, const char *now) { graft_say("the %s is now called %s", what, now); }
+static void notice_renamed(const char *what, const char *now) {
+  static bool is_said; /* the configuration is read for each server */
+  if (!__atomic_exchange_n(&is_said, true, __ATOMIC_RELAXED)) graft_say("the %s is now called %s", what, now);
+}
 
 #define BETWEEN ';'
 

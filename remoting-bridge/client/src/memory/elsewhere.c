@@ -38,15 +38,17 @@ bool graft_is_beyond_reach(uint64_t pointer) {
 
 bool graft_memory_collides(uint64_t base, uint64_t bytes) {
   struct graft_session *own = graft_session_current(), *other = NULL;
+  /* A server could else name addresses of the program's own memory, and be given what the program copies there from another server. */
+  if (!graft_session_may_place(own, base, bytes)) {
+    graft_say("a server has given out the address %#llx, which is not in the range that it was asked for: the memory is not used",
+              (unsigned long long)base);
+    return true;
+  }
   for (struct graft_session *s = graft_session_next(NULL); s && !other; s = graft_session_next(s)) {
     if (s != own && graft_range_meets(&graft_parts(s)->ranges, base, bytes)) other = s;
   }
   if (other) {
-    graft_say(
-        "two servers have given out the same address, %#llx: the memory is not used. The server that was asked last does not keep "
-        "to "
-        "the range of addresses that it was asked for",
-        (unsigned long long)base);
+    graft_say("two servers have given out the same address, %#llx: the memory is not used", (unsigned long long)base);
   }
   return other;
 }

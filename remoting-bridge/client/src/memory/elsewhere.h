@@ -18,7 +18,7 @@ struct graft_session *graft_session_of_memory(uint64_t address);
 /* Whether a pointer is one to pinned or registered memory of another session than the calling thread's, for which it is ordinary memory
  * of the program. An address that the other session's device has of it becomes the program's. */
 bool graft_host_memory_elsewhere(uint64_t *pointer);
-/* Whether a device of the calling thread's session cannot access memory that another session's device can access: pinned, registered and managed memory. */
+/* Whether a pointer is to memory of another session, which the devices of the calling thread's session cannot access. */
 bool graft_is_beyond_reach(uint64_t pointer);
 /* Whether device memory overlaps that of another session than the calling thread's; prints it. Servers that keep to their ranges of addresses never cause it. */
 bool graft_memory_collides(uint64_t base, uint64_t bytes);

@@ -29,6 +29,11 @@ struct graft_session *graft_session_of_range(uint64_t address) {
   return s && s->config.addresses ? s : NULL;
 }
 
+bool graft_session_may_place(struct graft_session *session, uint64_t base, uint64_t bytes) {
+  return !session->config.addresses ||
+         (graft_session_of_range(base) == session && graft_session_of_range(base + bytes - 1) == session);
+}
+
 static struct {
   pthread_mutex_t lock;
   bool done; /* read without the lock, by acquire */
@@ -65,7 +70,7 @@ static int open_several(int count) {
     if (graft_start_thread(open_one, session))
       started++;
     else
-      open_one(session);
+      graft_session_open(session);
   }
   int result = graft_session_open(&graft_default_session);
   while (started--) {

@@ -39,6 +39,8 @@ int graft_session_server(const struct graft_session *session);
 struct graft_session *graft_session_of_server(int server);
 /* The session whose server was asked to place device memory where this address lies, NULL if there is none. */
 struct graft_session *graft_session_of_range(uint64_t address);
+/* Whether device memory of a session may lie at these addresses: anywhere, if its server was asked for no range. */
+bool graft_session_may_place(struct graft_session *session, uint64_t base, uint64_t bytes);
 /* Whether the calling thread has set its session. */
 bool graft_session_is_chosen(void);
 /* The session that was made after this one, and for NULL the first; NULL after the last. */

@@ -157,11 +157,16 @@ public final class LiveCheck {
             new LiveFinding(
                 "GPU " + gpu,
                 "it takes no new sessions: " + GuestText.line(problem, MOST_CHARACTERS),
-                "reset the GPU (nvidia-smi --gpu-reset) or start its machine again, then graft"
-                    + " restart "
+                "graft stop "
                     + deployment
                     + " "
-                    + gpu))
+                    + gpu
+                    + ", reset the GPU (nvidia-smi --gpu-reset) or start its machine again, graft"
+                    + " start "
+                    + deployment
+                    + " "
+                    + gpu
+                    + "; after a change of the driver graft restart is enough"))
         : Optional.empty();
   }
 

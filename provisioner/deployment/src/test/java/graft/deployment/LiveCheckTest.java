@@ -107,7 +107,8 @@ class LiveCheckTest {
     assertThat(findings.get(0).toString())
         .startsWith("GPU gpu0: it takes no new sessions: GPU-1: Xid 79,")
         .doesNotContain("\u001b", "\n");
-    assertThat(findings.get(0).fix()).contains("--gpu-reset", "graft restart lab gpu0");
+    assertThat(findings.get(0).fix())
+        .contains("--gpu-reset", "graft stop lab gpu0", "graft start lab gpu0");
   }
 
   @Test

@@ -60,7 +60,7 @@ public enum ServerUnit {
 
   /**
    * The lines for the device nodes that a server may open: those of the adapters, if it uses rdma,
-   * and those by which NVML watches GPUs. With these alone no program can use a GPU.
+   * and those by which NVML watches GPUs. CUDA programs cannot use a GPU with these alone.
    */
   public static String devices(boolean rdma, boolean gpu) {
     List<String> lines = new ArrayList<>();

@@ -86,7 +86,7 @@ public final class GraftServer implements AutoCloseable {
    *     server had created is removed before the exception is thrown.
    */
   public static GraftServer start(ServerConfig config) throws ServerException {
-    return start(config, GpuHealth.start(config.device()));
+    return start(config, GpuHealth.of(config.device()));
   }
 
   static GraftServer start(ServerConfig config, GpuHealth health) throws ServerException {
@@ -134,7 +134,7 @@ public final class GraftServer implements AutoCloseable {
     parts.add(shares);
     parts.add(pool);
     pool.start();
-    health.onProblem(new GpuProblems(pool, health, audit));
+    health.start(new GpuProblems(pool, health, audit));
     SessionPlaces places =
         new SessionPlaces(
             config.maxSessions(),

@@ -96,6 +96,9 @@ public final class SessionGate {
       throws IOException, HandshakeException, ServerException {
     checkPeer(socket, accepted.grant());
     checkEncryption(socket, accepted);
+    if (accepted.hello().kind() == HandshakeMessages.KIND_SESSION) {
+      checkHealth(wanted(accepted.grant())); // before the client waits for a place
+    }
     return switch (accepted.hello().kind()) {
       case HandshakeMessages.KIND_SESSION -> places.reserve(accepted.grant(), client);
       case HandshakeMessages.KIND_CONNECTION -> new SessionPlaces.Place(accepted.grant(), () -> {});
@@ -125,8 +128,7 @@ public final class SessionGate {
       throws IOException, HandshakeException {
     int channel = accepted.hello().channel();
     checkChannel(channel, socket, grant);
-    DeviceSpec wanted =
-        grant.device().isPresent() ? device.withIndex(grant.device().getAsInt()) : device;
+    DeviceSpec wanted = wanted(grant);
     checkHealth(wanted);
     WorkerKind kind =
         new WorkerKind(
@@ -168,6 +170,10 @@ public final class SessionGate {
         release(slot, lease);
       }
     }
+  }
+
+  private DeviceSpec wanted(Grant grant) {
+    return grant.device().isPresent() ? device.withIndex(grant.device().getAsInt()) : device;
   }
 
   private void checkHealth(DeviceSpec wanted) throws HandshakeException {
@@ -219,6 +225,10 @@ public final class SessionGate {
         worker.start(session, start, fds);
         audit.connected(session);
         SessionLog.started(session);
+        // One that came up while the worker started: GpuProblems did not see this session then.
+        health
+            .problem(session.device())
+            .ifPresent(problem -> worker.endSessionSoon(GpuProblems.reason(problem)));
         return;
       } catch (ServerException e) {
         throw new HandshakeException(HandshakeStatus.NO_WORKER, e.getMessage());
@@ -231,10 +241,6 @@ public final class SessionGate {
     throw new HandshakeException(HandshakeStatus.NO_WORKER, reason);
   }
 
-  /**
-   * Ends a session whose work does not end, on a thread of its own, because its worker may take a
-   * while to end.
-   */
   private void endOverrun(Worker worker, ServedSession session) {
     String reason =
         "its work kept the GPU from other guests for longer than the watchdog allows: "
@@ -242,9 +248,7 @@ public final class SessionGate {
             + " s";
     LOG.warn("{}: session {} is ended: {}", session.name(), session.number(), reason);
     metrics.watchdogEnded();
-    Thread end = new Thread(null, () -> worker.endSession(reason), "graft-watchdog", 128 * 1024);
-    end.setDaemon(true);
-    end.start();
+    worker.endSessionSoon(reason);
   }
 
   /** The hypervisor sets a guest's context id, and the guest cannot change it. */

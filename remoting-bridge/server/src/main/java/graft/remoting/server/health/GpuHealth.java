@@ -16,7 +16,7 @@ import org.slf4j.LoggerFactory;
 /**
  * Watches the GPUs of this machine. A GPU has a problem after a fatal {@link Xid} error, when the
  * driver has lost it, and when another driver was loaded. It keeps the problem until the server is
- * started again, since only a reset of the GPU, or of its machine, mends it. Thread-safe.
+ * started again, since the server cannot know that the GPU was reset. Thread-safe.
  */
 public final class GpuHealth implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(GpuHealth.class);
@@ -31,8 +31,9 @@ public final class GpuHealth implements AutoCloseable {
   @GuardedBy("this")
   private final Map<String, Watched> gpus = new LinkedHashMap<>();
 
-  private volatile BiConsumer<String, String> onProblem = (uuid, problem) -> {};
+  private BiConsumer<String, String> onProblem = (uuid, problem) -> {};
   private volatile boolean closed;
+  private volatile boolean isWatched = true;
 
   private static final class Watched {
     final HealthSource.Gpu gpu;
@@ -64,39 +65,46 @@ public final class GpuHealth implements AutoCloseable {
    */
   GpuHealth(HealthSource source, Optional<String> visible) {
     this.source = source;
-    this.visible = visible.map(text -> List.of(text.split("\\s*,\\s*"))).orElse(List.of());
+    this.visible = elements(visible);
     this.driver = source.driver();
     source.gpus().forEach(gpu -> gpus.put(gpu.uuid(), new Watched(gpu)));
   }
 
   /**
-   * Watches the GPUs of this machine, if the server's device is one, and if the driver's NVML can
-   * be used.
+   * Finds the GPUs that a server of this device may give to sessions, if the driver's NVML can be
+   * used.
    */
-  public static GpuHealth start(DeviceSpec device) {
-    Optional<Nvml> nvml = device.kind().equals(DeviceSpec.CUDA) ? Nvml.open() : Optional.empty();
-    if (nvml.isEmpty()) {
-      return none();
+  public static GpuHealth of(DeviceSpec device) {
+    Optional<String> visible = Optional.ofNullable(System.getenv("CUDA_VISIBLE_DEVICES"));
+    Optional<Nvml> nvml =
+        device.kind().equals(DeviceSpec.CUDA)
+            ? Nvml.open(gpu -> contains(device, elements(visible), gpu))
+            : Optional.empty();
+    return nvml.map(source -> new GpuHealth(source, visible)).orElseGet(GpuHealth::none);
+  }
+
+  /**
+   * Begins to watch.
+   *
+   * @param action is told of a GPU that has a problem, once, with its UUID and the problem; it must
+   *     return soon
+   */
+  public void start(BiConsumer<String, String> action) {
+    onProblem = action;
+    if (!gpus().isEmpty()) {
+      Thread thread = new Thread(null, this::watch, "graft-health", 256 * 1024);
+      thread.setDaemon(true);
+      thread.start();
     }
-    GpuHealth health =
-        new GpuHealth(nvml.get(), Optional.ofNullable(System.getenv("CUDA_VISIBLE_DEVICES")));
-    Thread thread = new Thread(null, health::watch, "graft-health", 256 * 1024);
-    thread.setDaemon(true);
-    thread.start();
-    return health;
+  }
+
+  private static List<String> elements(Optional<String> visible) {
+    return visible.map(text -> List.of(text.split("\\s*,\\s*"))).orElse(List.of());
   }
 
   /** Knows of no GPU, and of no problem. */
   public static GpuHealth none() {
     return new GpuHealth(NoSource.INSTANCE, Optional.empty());
-  }
-
-  /**
-   * Sets what is told of a GPU that has a problem, once, with its UUID and the problem; it must
-   * return soon.
-   */
-  public void onProblem(BiConsumer<String, String> action) {
-    onProblem = action;
   }
 
   private void watch() {
@@ -108,6 +116,9 @@ public final class GpuHealth implements AutoCloseable {
       Thread.currentThread().interrupt();
     } catch (RuntimeException | Error e) {
       LOG.error("the health of the GPUs is not watched any more", e);
+      isWatched = false;
+    } finally {
+      source.close();
     }
   }
 
@@ -125,7 +136,8 @@ public final class GpuHealth implements AutoCloseable {
       if (reading.isLost()) {
         problem(gpu.uuid(), "the driver has lost the GPU");
       } else if (!loaded.equals(driver)) {
-        problem(gpu.uuid(), "the driver has changed from " + driver + " to " + named(loaded));
+        problem(
+            gpu.uuid(), "the driver has changed from " + named(driver) + " to " + named(loaded));
       }
     }
   }
@@ -140,13 +152,17 @@ public final class GpuHealth implements AutoCloseable {
 
   private void xid(HealthSource.XidEvent event) {
     Optional<String> fatal = Xid.fatal(event.number());
-    LOG.warn("{}: Xid {}: {}", event.uuid(), event.number(), fatal.orElse("the GPU stays usable"));
+    boolean isFirst = false;
     synchronized (this) {
       Watched watched = gpus.get(event.uuid());
       if (watched != null
           && (watched.xids.size() < MOST_XIDS || watched.xids.containsKey(event.number()))) {
-        watched.xids.merge(event.number(), 1L, Long::sum);
+        isFirst = watched.xids.merge(event.number(), 1L, Long::sum) == 1;
       }
+    }
+    if (isFirst) { // guests can cause any number of them
+      String meaning = fatal.orElse("the GPU stays usable");
+      LOG.warn("{}: the first Xid {}: {}", event.uuid(), event.number(), meaning);
     }
     fatal.ifPresent(text -> problem(event.uuid(), "Xid " + event.number() + ", " + text));
   }
@@ -163,9 +179,12 @@ public final class GpuHealth implements AutoCloseable {
     onProblem.accept(uuid, problem);
   }
 
-  /** The health of all GPUs of this machine, in the order of their indices. */
+  /**
+   * The health of the GPUs, in the order of their indices; none once they cannot be watched any
+   * more.
+   */
   public synchronized List<GpuState> gpus() {
-    return gpus.values().stream().map(Watched::state).toList();
+    return !isWatched ? List.of() : gpus.values().stream().map(Watched::state).toList();
   }
 
   /**
@@ -174,12 +193,12 @@ public final class GpuHealth implements AutoCloseable {
    */
   public synchronized Optional<String> problem(DeviceSpec device) {
     return gpus.values().stream()
-        .filter(watched -> !watched.problem.isEmpty() && contains(device, watched.gpu))
+        .filter(watched -> !watched.problem.isEmpty() && contains(device, visible, watched.gpu))
         .map(watched -> watched.gpu.uuid() + ": " + watched.problem)
         .findFirst();
   }
 
-  private boolean contains(DeviceSpec device, HealthSource.Gpu gpu) {
+  private static boolean contains(DeviceSpec device, List<String> visible, HealthSource.Gpu gpu) {
     if (device.index().isEmpty()) {
       return visible.isEmpty() || visible.stream().anyMatch(name -> names(name, gpu));
     }

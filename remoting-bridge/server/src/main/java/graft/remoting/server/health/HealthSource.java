@@ -55,4 +55,7 @@ interface HealthSource {
    * @return those that have happened; none if there were none within about a second
    */
   List<XidEvent> awaitXids() throws InterruptedException;
+
+  /** Lets go of the GPUs. Nothing is asked afterwards. */
+  void close();
 }

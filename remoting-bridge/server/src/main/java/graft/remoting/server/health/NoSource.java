@@ -25,4 +25,9 @@ enum NoSource implements HealthSource {
   public List<XidEvent> awaitXids() {
     return List.of();
   }
+
+  @Override
+  public void close() {
+    // holds nothing
+  }
 }

@@ -15,6 +15,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalLong;
+import java.util.function.Predicate;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -56,8 +57,13 @@ final class Nvml implements HealthSource {
     this.library = library;
   }
 
-  /** Opens NVML; empty if there is no driver, or if this process may not use it. */
-  static Optional<Nvml> open() {
+  /**
+   * Opens NVML; empty if there is no driver, or if this process may not use it.
+   *
+   * @param isServed which GPUs are watched: NVML keeps the nodes of these open, and one that is
+   *     open can be neither reset nor given to a guest
+   */
+  static Optional<Nvml> open(Predicate<Gpu> isServed) {
     try {
       Nvml nvml = new Nvml(NativeLibrary.getInstance(LIBRARY));
       int result = nvml.call("nvmlInit_v2");
@@ -66,7 +72,7 @@ final class Nvml implements HealthSource {
             "the health of GPUs is not watched: nvmlInit_v2 of {} returned {}", LIBRARY, result);
         return Optional.empty();
       }
-      nvml.find();
+      nvml.find(isServed);
       nvml.subscribe();
       return Optional.of(nvml);
     } catch (UnsatisfiedLinkError e) {
@@ -79,7 +85,7 @@ final class Nvml implements HealthSource {
     return library.getFunction(function).invokeInt(arguments);
   }
 
-  private void find() {
+  private void find(Predicate<Gpu> isServed) {
     IntByReference count = new IntByReference();
     if (call("nvmlDeviceGetCount_v2", count) != SUCCESS) {
       return;
@@ -88,7 +94,8 @@ final class Nvml implements HealthSource {
       PointerByReference handle = new PointerByReference();
       Memory uuid = new Memory(UUID_BYTES);
       if (call("nvmlDeviceGetHandleByIndex_v2", i, handle) == SUCCESS
-          && call("nvmlDeviceGetUUID", handle.getValue(), uuid, UUID_BYTES) == SUCCESS) {
+          && call("nvmlDeviceGetUUID", handle.getValue(), uuid, UUID_BYTES) == SUCCESS
+          && isServed.test(new Gpu(i, uuid.getString(0)))) {
         handles.put(new Gpu(i, uuid.getString(0)), handle.getValue());
       }
     }
@@ -128,22 +135,23 @@ final class Nvml implements HealthSource {
   public Reading read(Gpu gpu) {
     Pointer handle = handles.get(gpu);
     LongByReference slowed = new LongByReference();
-    int result = call("nvmlDeviceGetCurrentClocksThrottleReasons", handle, slowed);
-    if (result == ERROR_GPU_IS_LOST || result == ERROR_RESET_REQUIRED) {
+    LongByReference corrected = new LongByReference();
+    LongByReference uncorrected = new LongByReference();
+    int clocks = call("nvmlDeviceGetCurrentClocksThrottleReasons", handle, slowed);
+    int soft = call("nvmlDeviceGetTotalEccErrors", handle, CORRECTED, SINCE_LOADED, corrected);
+    int hard = call("nvmlDeviceGetTotalEccErrors", handle, UNCORRECTED, SINCE_LOADED, uncorrected);
+    if (isLost(clocks) || isLost(soft) || isLost(hard)) {
       return Reading.LOST;
     }
     return new Reading(
         false,
-        errors(handle, CORRECTED),
-        errors(handle, UNCORRECTED),
-        Slowdown.of(result == SUCCESS ? slowed.getValue() : 0));
+        soft == SUCCESS ? OptionalLong.of(corrected.getValue()) : OptionalLong.empty(),
+        hard == SUCCESS ? OptionalLong.of(uncorrected.getValue()) : OptionalLong.empty(),
+        Slowdown.of(clocks == SUCCESS ? slowed.getValue() : 0));
   }
 
-  private OptionalLong errors(Pointer handle, int type) {
-    LongByReference count = new LongByReference();
-    return call("nvmlDeviceGetTotalEccErrors", handle, type, SINCE_LOADED, count) == SUCCESS
-        ? OptionalLong.of(count.getValue())
-        : OptionalLong.empty();
+  private static boolean isLost(int result) {
+    return result == ERROR_GPU_IS_LOST || result == ERROR_RESET_REQUIRED;
   }
 
   @Override
@@ -151,10 +159,13 @@ final class Nvml implements HealthSource {
     List<XidEvent> found = new ArrayList<>();
     Memory event = new Memory(EVENT_BYTES);
     int result = next(event, WAIT_MILLIS);
-    while (result == SUCCESS && found.size() < MOST_EVENTS) {
+    while (result == SUCCESS) {
       if (event.getLong(EVENT_TYPE) == EVENT_XID) {
         long number = event.getLong(EVENT_DATA);
         named(event.getPointer(0)).ifPresent(uuid -> found.add(new XidEvent(uuid, number)));
+      }
+      if (found.size() >= MOST_EVENTS) {
+        return found; // the next ones are read the next time
       }
       result = next(event, 0);
     }
@@ -168,6 +179,11 @@ final class Nvml implements HealthSource {
     return events == null
         ? ERROR_NOT_SUPPORTED
         : call("nvmlEventSetWait_v2", events, event, millis);
+  }
+
+  @Override
+  public void close() {
+    call("nvmlShutdown");
   }
 
   private Optional<String> named(Pointer handle) {

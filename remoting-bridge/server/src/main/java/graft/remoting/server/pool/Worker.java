@@ -129,6 +129,13 @@ public final class Worker {
     awaitExit(LAST_WORDS);
   }
 
+  /** Ends the session on a thread of its own, because the worker may take a while to end. */
+  public void endSessionSoon(String reason) {
+    Thread end = new Thread(null, () -> endSession(reason), "graft-end-session", 128 * 1024);
+    end.setDaemon(true);
+    end.start();
+  }
+
   /** Without the folder only a part of CUDA does not work, so that the session begins anyway. */
   private void share(ServedSession served) {
     try {

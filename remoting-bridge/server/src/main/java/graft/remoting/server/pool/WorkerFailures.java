@@ -14,7 +14,8 @@ import org.slf4j.LoggerFactory;
  * The workers that ended before they were ready, by their kind: a device that does not work, or a
  * library that is missing. After each failure in a row the next start has to wait, for 1, 2, 4 ...
  * 30 seconds, so that clients that try again and again do not keep the machine busy with starts. A
- * guest chooses whether it uses rdma, so that one kind's failures hold up no other kind.
+ * guest chooses whether it uses rdma, and its range of addresses, so that one kind's failures hold
+ * up no other kind.
  *
  * <p>Spares that were ready and ended before they got a session are counted apart: the next spare
  * waits as long as a start after failures, but no client does.

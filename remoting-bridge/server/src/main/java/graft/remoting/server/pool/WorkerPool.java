@@ -249,7 +249,23 @@ public final class WorkerPool implements AutoCloseable {
     }
   }
 
+  /** Ends ready workers of kinds that nobody waits for, so that only spares wait for clients. */
+  private void endSurplus() {
+    for (Worker worker : List.copyOf(ready)) {
+      WorkerKind kind = worker.kind();
+      boolean isWanted =
+          kind.serves(spareKind)
+              || waiting.entrySet().stream()
+                  .anyMatch(wanted -> wanted.getValue() > 0 && kind.serves(wanted.getKey()));
+      if (!isWanted) {
+        ready.remove(worker);
+        worker.process().kill();
+      }
+    }
+  }
+
   private void refill() {
+    endSurplus();
     // After a failure a worker is started only for a client that waits, so that a broken device
     // does not cause endless restarts.
     while (!closing

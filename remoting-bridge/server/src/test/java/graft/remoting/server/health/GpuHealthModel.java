@@ -52,6 +52,11 @@ public final class GpuHealthModel implements HealthSource {
     look();
   }
 
+  @Override
+  public void close() {
+    // holds nothing
+  }
+
   private void look() {
     try {
       health.look();

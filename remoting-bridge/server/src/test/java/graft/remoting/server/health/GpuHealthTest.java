@@ -34,7 +34,7 @@ class GpuHealthTest {
   @Test
   void aFatalErrorIsAProblemOfThatGpuAloneAndIsToldOnce() {
     List<String> told = new ArrayList<>();
-    health.onProblem((uuid, problem) -> told.add(uuid + " " + problem));
+    health.start((uuid, problem) -> told.add(uuid + " " + problem));
     model.xid(79);
     model.xid(79);
     model.xid(48);
@@ -113,7 +113,7 @@ class GpuHealthTest {
 
   @Test
   void withoutADriverThereIsNoGpuAndNoProblem() {
-    assertThat(GpuHealth.start(DeviceSpec.parse("software")).gpus()).isEmpty();
+    assertThat(GpuHealth.of(DeviceSpec.parse("software")).gpus()).isEmpty();
     assertThat(GpuHealth.none().problem(ALL)).isEmpty();
   }
 }

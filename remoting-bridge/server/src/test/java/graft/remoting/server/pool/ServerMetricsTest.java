@@ -144,7 +144,6 @@ final class ServerMetricsTest {
         .doesNotContain("flood", "\"late\"");
   }
 
-  /** What {@code promtool check metrics} reports, and the format's own rules. */
   @Test
   void theHealthOfGpusIsShown() {
     GpuHealthModel gpus = new GpuHealthModel(Optional.empty());
@@ -162,6 +161,7 @@ final class ServerMetricsTest {
     assertThat(metrics.page(0, 0, List.of())).doesNotContain("graft_gpu");
   }
 
+  /** What {@code promtool check metrics} reports, and the format's own rules. */
   @Test
   void thePageIsWhatPrometheusWants() {
     uses(start("a\"b\\c"), 1, 1, 1);
