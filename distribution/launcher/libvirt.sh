@@ -57,8 +57,8 @@ start_daemons() {
   give_up "libvirtd runs, but $uri does not answer: try virsh -c $uri uri"
 }
 
-# Sets mounts to what the daemons are started by. libvirt's LXC driver starts no container where both versions of cgroups are
-# mounted: the daemons then see the first alone, with the controllers, in mounts of their own. Later mounts of the host reach them.
+# Sets `mounts` to the command that starts the daemons. Where both versions of cgroups are mounted, libvirt's LXC driver starts no
+# container; the daemons then get a mount namespace with the controllers of version 1 only.
 own_mounts() {
   [ "$uri" = qemu:///system ] && awk '{ seen[$3] = 1 } END { exit !(seen["cgroup"] && seen["cgroup2"]) }' /proc/mounts || return 0
   # shellcheck disable=SC2016 # expanded by the other shell
@@ -107,7 +107,10 @@ release_libvirt() {
   flock 8
   [ -f "$run/libvirt.started" ] && flock -n 9 || return 0
   restore_settings
-  if [ -n "$(virsh -q -c "$uri" list --name 2>/dev/null)$(virsh -q -c lxc:///system list --name 2>/dev/null)" ]; then
+  local guests
+  guests=$(virsh -q -c "$uri" list --name 2>/dev/null)
+  [ "$uri" != qemu:///system ] || guests+=$(virsh -q -c lxc:///system list --name 2>/dev/null)
+  if [ -n "$guests" ]; then
     say "libvirt goes on: guests are running"
     return 0
   fi

@@ -92,7 +92,7 @@ final class ContainerTest {
   }
 
   @Test
-  void asecondPlanHasNoSteps() throws Exception {
+  void aSecondPlanHasNoSteps() throws Exception {
     assertThat(lab.graft(0, "plan", lab.descriptor().toString())).contains("nothing to do");
   }
 
@@ -102,7 +102,7 @@ final class ContainerTest {
     assertThat(user).isGreaterThan(1_000_000);
     assertThat(subuid()).contains("graft-" + lab.name() + "-" + guest + ":" + user + ":65536");
     assertThat(lab.inGuest(guest, "id -u; cat /proc/self/uid_map"))
-        .contains("0")
+        .startsWith("0\n")
         .contains("" + user);
     Path token = root().resolve("etc/graft/token");
     assertThat((int) Files.getAttribute(token, "unix:mode") & 07777).isEqualTo(0600);
@@ -139,6 +139,7 @@ final class ContainerTest {
             + " ln -s ../../../../../../../../../.. /tmp/up");
     Path mine = Files.writeString(folder.resolve("mine"), "from the host");
     lab.graft(1, "cp", lab.name(), guest + ":/tmp/read", folder.resolve("got").toString());
+    assertThat(folder.resolve("got")).doesNotExist();
     lab.graft(0, "cp", lab.name(), mine.toString(), guest + ":/tmp/write");
     lab.graft(1, "cp", lab.name(), mine.toString(), guest + ":/tmp/up" + folder + "/planted");
     lab.graft(0, "cp", lab.name(), mine.toString(), guest + ":/tmp/top/planted");
@@ -173,7 +174,9 @@ final class ContainerTest {
 
   @Test
   void itsConsoleIsKept() throws Exception {
-    assertThat(lab.graft(0, "console", lab.name(), guest)).contains("GRAFT-READY");
+    lab.inGuest(
+        guest, "i=0; while [ $i -lt 500 ]; do echo line-$i; i=$((i+1)); done >/dev/console");
+    assertThat(lab.graft(0, "console", lab.name(), guest)).contains("GRAFT-READY", "line-499");
   }
 
   @Test

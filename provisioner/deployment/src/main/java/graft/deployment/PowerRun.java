@@ -13,6 +13,7 @@ import graft.deployment.state.StateFolder;
 import graft.deployment.step.Step;
 import graft.deployment.step.guest.StartGuest;
 import graft.deployment.step.host.HostServer;
+import graft.guests.connection.GuestConnectionException;
 import graft.guests.connection.GuestConnections;
 import graft.hypervisors.libvirt.Guest;
 import java.time.Clock;
@@ -280,7 +281,11 @@ public final class PowerRun {
       return;
     } else if (domain.isContainer()) {
       // libvirt would send SIGTERM to init, by which busybox restarts and systemd executes itself.
-      GuestConnections.local(domain).run(List.of("poweroff"), new byte[0], ASK_AGAIN);
+      try {
+        GuestConnections.local(domain).run(List.of("poweroff"), new byte[0], ASK_AGAIN);
+      } catch (GuestConnectionException e) {
+        // It has ended just now, or does not answer: it is asked again, and at last cut off.
+      }
     } else {
       domain.shutdown();
     }

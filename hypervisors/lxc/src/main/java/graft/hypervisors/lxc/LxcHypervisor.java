@@ -73,7 +73,7 @@ public final class LxcHypervisor implements Hypervisor {
               + " yet; write vgpu";
       case USER_NETWORK -> "write networks: [default], or another network of libvirt's";
       case HUGE_PAGES, LOCKED_MEMORY -> "its memory is that of processes of the host";
-      case NETWORK_FILTER -> "libvirt's filters were not tried with containers";
+      case NETWORK_FILTER -> "Graft does not use libvirt's filters with containers";
       default -> "";
     };
   }

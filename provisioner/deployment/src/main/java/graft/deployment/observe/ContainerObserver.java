@@ -18,8 +18,9 @@ final class ContainerObserver {
         .map(file::resolve)
         .distinct()
         .forEach(path -> RootSource.look(path).ifPresent(found -> roots.put(path, found)));
+    SubordinateIds ids = SubordinateIds.ofHost();
     return roots.isEmpty()
         ? ContainerFacts.NONE
-        : new ContainerFacts(roots, SubordinateIds.ofHost().taken());
+        : new ContainerFacts(roots, ids.taken(), ids.inBoth());
   }
 }

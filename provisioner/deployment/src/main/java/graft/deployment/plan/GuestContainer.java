@@ -4,6 +4,7 @@ import graft.common.bind.Position;
 import graft.common.bind.Problems;
 import graft.deployment.descriptor.HypervisorChoice;
 import graft.deployment.descriptor.guest.Guest;
+import graft.deployment.journal.Entry;
 import graft.deployment.observe.FileFacts;
 import graft.deployment.state.ServerFolder;
 import graft.deployment.state.SubordinateIds;
@@ -59,11 +60,15 @@ final class GuestContainer {
     throw new IllegalStateException(guest.name() + " is no guest of its descriptor");
   }
 
+  /** Users that could not be registered are given up, unless files belong to them already. */
   private Optional<Boot.IdRange> recorded(Guest other) {
-    return input
-        .journal()
-        .step("guest/" + other.name() + "/users", RegisterUsers.class)
-        .map(RegisterUsers::ids);
+    String chain = "guest/" + other.name();
+    boolean failed =
+        input.journal().entry(chain + "/users").stream()
+            .anyMatch(entry -> entry.status() == Entry.Status.FAILED);
+    return failed && input.journal().entry(chain + "/root").isEmpty()
+        ? Optional.empty()
+        : input.journal().step(chain + "/users", RegisterUsers.class).map(RegisterUsers::ids);
   }
 
   private Path source() {
@@ -120,7 +125,12 @@ final class GuestContainer {
       problems.add(
           at,
           "the root file system is missing: there is neither a folder nor a file " + source(),
-          "graft image build makes one, or unpack a system into a folder");
+          "write the path of an initramfs, or unpack a system into a folder");
+    } else if (folder().startsWith(source())) {
+      problems.add(
+          at,
+          "the root folder of the container would lie in " + source() + ", from which it is copied",
+          "name a folder that holds this system alone");
     } else if (!found.problem().isEmpty()) {
       problems.add(at, "the root file system " + source() + " " + found.problem(), found.hint());
     }

@@ -10,6 +10,7 @@ import graft.deployment.step.Step;
 import graft.deployment.step.guest.BringsPayload;
 import graft.deployment.step.guest.CreateDisk;
 import graft.deployment.step.guest.GrantAccess;
+import graft.deployment.step.guest.MakeRoot;
 import graft.deployment.step.host.HostServer;
 import graft.sriov.StubDriver;
 import java.util.ArrayList;
@@ -89,7 +90,10 @@ public final class Planner {
     return input.with(devices);
   }
 
-  /** A disk that no journal knows may hold what nobody has elsewhere: it is not written over. */
+  /**
+   * A disk, or a container's root folder, that no journal knows may hold what nobody has elsewhere:
+   * it is not written over.
+   */
   private static void refuseForeignDisks(PlanInput input, Map<Chain, List<Step>> wanted) {
     Problems problems = new Problems();
     for (Guest guest : input.descriptor().guests()) {
@@ -100,6 +104,13 @@ public final class Planner {
           problems.add(
               input.file().positions().of(guest, "name"),
               "there is a file " + disk.target() + ", which no apply on record has made",
+              "move it away, or delete it if nobody needs it");
+        } else if (step instanceof MakeRoot root
+            && input.journal().entry(root.id()).isEmpty()
+            && root.isDone(input.snapshot())) {
+          problems.add(
+              input.file().positions().of(guest, "name"),
+              "there is a folder " + root.folder() + ", which no apply on record has made",
               "move it away, or delete it if nobody needs it");
         }
       }

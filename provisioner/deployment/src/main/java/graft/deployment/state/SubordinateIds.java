@@ -11,15 +11,17 @@ import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
 import java.nio.file.attribute.PosixFilePermission;
+import java.time.Duration;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * The users and groups of the host that containers have, in subuid(5) and subgid(5). Whoever gives
- * out such numbers looks there, so that nobody else gets the users of a container of Graft's.
+ * The users and groups of the host that containers have, in subuid(5) and subgid(5). useradd and
+ * other container managers look there; systemd-nspawn does not.
  *
  * @param folder the folder of the two files, {@code /etc}
  * @param lock the file that processes lock while they change the two files
@@ -35,6 +37,9 @@ public record SubordinateIds(Path folder, Path lock) {
   private static final long FIRST = 0x50000000L;
 
   private static final long LAST = 0x6fffffffL;
+
+  /** For how long useradd(8) waits, too. */
+  private static final Duration LIMIT = Duration.ofSeconds(15);
 
   private static final List<String> FILES = List.of("subuid", "subgid");
   private static final Pattern LINE = Pattern.compile("([^:#]*):(\\d{1,10}):(\\d{1,10})");
@@ -55,6 +60,17 @@ public record SubordinateIds(Path folder, Path lock) {
       throw new UncheckedIOException("reading the users of containers in " + folder, e);
     }
     return taken;
+  }
+
+  /** The lines that both files have. */
+  public Set<String> inBoth() {
+    try {
+      Set<String> both = new HashSet<>(lines(FILES.get(0)));
+      both.retainAll(lines(FILES.get(1)));
+      return both;
+    } catch (IOException e) {
+      throw new UncheckedIOException("reading the users of containers in " + folder, e);
+    }
   }
 
   private static void range(String line, List<Boot.IdRange> ranges) {
@@ -87,7 +103,7 @@ public record SubordinateIds(Path folder, Path lock) {
    * Registers numbers for a container, unless they are registered for it.
    *
    * @param owner whose they are; no user of that name need exist
-   * @throws IOException if somebody else has registered some of them
+   * @throws TakenException if somebody else has registered some of them
    */
   public void register(String owner, Boot.IdRange ids) throws IOException {
     String own = line(owner, ids);
@@ -102,7 +118,8 @@ public record SubordinateIds(Path folder, Path lock) {
               List<Boot.IdRange> other = new ArrayList<>();
               range(line, other);
               if (other.stream().anyMatch(ids::overlaps)) {
-                throw new IOException(folder.resolve(name) + " has given them away: " + line);
+                throw new TakenException(
+                    folder.resolve(name) + " already lists some of these users: " + line);
               }
             }
             lines.add(own);
@@ -125,7 +142,8 @@ public record SubordinateIds(Path folder, Path lock) {
         });
   }
 
-  private static String line(String owner, Boot.IdRange ids) {
+  /** The line in both files that registers numbers. */
+  public static String line(String owner, Boot.IdRange ids) {
     return owner + ":" + ids.first() + ":" + ids.count();
   }
 
@@ -158,18 +176,36 @@ public record SubordinateIds(Path folder, Path lock) {
     StateDisk.get().syncFolder(folder);
   }
 
+  /** Somebody else has some of the numbers. */
+  public static final class TakenException extends IOException {
+    private static final long serialVersionUID = 1L;
+
+    TakenException(String message) {
+      super(message);
+    }
+  }
+
   private interface Work {
     void run() throws IOException;
   }
 
-  /** Deployments change the files at the same time. */
+  private void locked(String name, Work work) throws IOException {
+    ShadowLock lock = ShadowLock.of(folder.resolve(name), LIMIT);
+    try {
+      work.run();
+    } finally {
+      lock.release();
+    }
+  }
+
+  /** Deployments change the files at the same time, and so does useradd(8). */
   private void locked(Work work) throws IOException {
     synchronized (SubordinateIds.class) { // a lock of a file is held by the whole process
       try (FileChannel channel =
               FileChannel.open(lock, StandardOpenOption.CREATE, StandardOpenOption.WRITE);
           FileLock held = channel.lock()) {
         if (held.isValid()) {
-          work.run();
+          locked("subuid", () -> locked("subgid", work));
         }
       }
     }

@@ -112,6 +112,52 @@ class ContainerPlanTest {
   }
 
   @Test
+  void aRootFolderThatNoJournalKnowsIsNotDeleted() {
+    host.folder("/var/lib/libvirt/images/graft/lab/alice/container");
+    refuses(ONE, "lab.yaml:6:", "alice/container, which no apply on record has made");
+  }
+
+  @Test
+  void theSocketOfAContainerStaysWhenOneComesBeforeIt() throws Exception {
+    host.carryOut(host.plan(ONE.replace("alice", "bob")));
+    assertThat(steps(host.plan(TWO), MakeSocketFolder.class))
+        .extracting(MakeSocketFolder::guest)
+        .containsExactly("alice");
+  }
+
+  @Test
+  void usersThatAreNotRegisteredInBothFilesAreRegisteredAgain() throws Exception {
+    host.carryOut(host.plan(ONE));
+    assertThat(steps(host.notRegistered().plan(ONE), RegisterUsers.class)).hasSize(1);
+  }
+
+  @Test
+  void usersThatSomebodyElseGotMeanwhileAreGivenUpUntilFilesBelongToThem() throws Exception {
+    RegisterUsers first = steps(host.plan(ONE), RegisterUsers.class).get(0);
+    host.taken(first.ids().first(), 1).failed(first);
+    assertThat(steps(host.plan(ONE), RegisterUsers.class))
+        .extracting(users -> users.ids().first())
+        .contains(first.ids().first() + SubordinateIds.COUNT);
+  }
+
+  @Test
+  void usersToWhomFilesBelongAreKept() throws Exception {
+    host.carryOut(host.plan(ONE));
+    RegisterUsers first =
+        new RegisterUsers("alice", "graft-lab-alice", SubordinateIds.free(List.of()));
+    host.notRegistered().failed(first);
+    assertThat(steps(host.plan(ONE), RegisterUsers.class)).containsExactly(first);
+  }
+
+  @Test
+  void aFolderIsNotCopiedIntoItself() {
+    host.root("/", new RootSource("/sbin/init", "", ""));
+    refuses(ONE.replace("root.cpio", "/"), "lab.yaml:7:", "would lie in /, from which it is");
+    host.root("/var/lib", new RootSource("/sbin/init", "", ""));
+    refuses(ONE.replace("root.cpio", "/var/lib"), "lab.yaml:7:", "would lie in /var/lib,");
+  }
+
+  @Test
   void aNetworkOfLibvirtsGivesTcpToo() throws Exception {
     Plan plan = host.plan(ONE.replace("vgpu:", "networks: [default]\n    vgpu:"));
     assertThat(steps(plan, DefineGuest.class).get(0).summary()).contains("shm, unix, tcp");

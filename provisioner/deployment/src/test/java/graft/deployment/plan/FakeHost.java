@@ -24,6 +24,7 @@ import graft.deployment.state.ChannelMeasurement;
 import graft.deployment.state.Layout;
 import graft.deployment.state.SshKeys;
 import graft.deployment.state.StateFolder;
+import graft.deployment.state.SubordinateIds;
 import graft.deployment.step.Chain;
 import graft.deployment.step.Step;
 import graft.deployment.step.guest.BuildInitramfs;
@@ -108,6 +109,7 @@ final class FakeHost {
   private DeviceFacts devices = DeviceFacts.NONE;
   private final Map<Path, RootSource> roots = new LinkedHashMap<>();
   private final List<Boot.IdRange> taken = new ArrayList<>();
+  private final Set<String> registered = new LinkedHashSet<>();
   private long run;
   private Hypervisor hypervisor = new KvmHypervisor();
   private Optional<Long> guestMemory = Optional.empty();
@@ -262,6 +264,24 @@ final class FakeHost {
     return file(path);
   }
 
+  /** Users of containers are registered in one of the two files only, or for somebody else. */
+  FakeHost notRegistered() {
+    registered.clear();
+    return this;
+  }
+
+  /** A step was begun and failed. */
+  FakeHost failed(Step step) {
+    journal.put(step.id(), new Entry(step, run, Entry.Status.FAILED, Map.of(), Map.of()));
+    return this;
+  }
+
+  /** There is a folder. */
+  FakeHost folder(String path) {
+    folders.add(Path.of(path));
+    return this;
+  }
+
   /** Somebody has users of containers. */
   FakeHost taken(long first, long count) {
     taken.add(new Boot.IdRange(first, count));
@@ -412,7 +432,7 @@ final class FakeHost {
         channels,
         new ServiceFacts(systemd, serverUser, units),
         machines,
-        new ContainerFacts(roots, taken));
+        new ContainerFacts(roots, taken, registered));
   }
 
   /** The bundles that are built in. */
@@ -492,6 +512,7 @@ final class FakeHost {
       file(new SshKeys(keys.folder()).knownHosts().toString());
     } else if (step instanceof RegisterUsers users) {
       taken.add(users.ids());
+      registered.add(SubordinateIds.line(users.owner(), users.ids()));
     } else if (step instanceof MakeRoot made) {
       folders.add(made.folder());
     } else if (step instanceof MakeSocketFolder socket) {

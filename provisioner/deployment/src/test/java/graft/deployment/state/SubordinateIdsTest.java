@@ -7,6 +7,7 @@ import graft.hypervisors.libvirt.domain.Boot;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.List;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -50,6 +51,34 @@ class SubordinateIdsTest {
     assertThat(Files.readString(folder.resolve("subgid"))).isEqualTo(OTHERS);
   }
 
+  /** useradd(8) leaves such a file when it is killed, and waits while there is one. */
+  @Test
+  void theLockOfUseraddIsTaken() throws Exception {
+    Path lock = folder.resolve("subuid.lock");
+    Files.writeString(lock, "4194999\0"); // no process has that number
+    ids.register("graft-lab-a", FIRST);
+    assertThat(lock).doesNotExist();
+    Files.writeString(lock, "" + ProcessHandle.current().pid());
+    assertThatIOException()
+        .isThrownBy(() -> ShadowLock.of(folder.resolve("subuid"), Duration.ofMillis(200)))
+        .withMessageContaining("subuid.lock is held");
+    Files.delete(lock);
+    ShadowLock held = ShadowLock.of(folder.resolve("subuid"), Duration.ZERO);
+    assertThat(lock).hasContent("" + ProcessHandle.current().pid());
+    held.release();
+    assertThat(lock).doesNotExist();
+    assertThat(folder.resolve("subuid." + ProcessHandle.current().pid())).doesNotExist();
+  }
+
+  @Test
+  void onlyALineInBothFilesIsARegistration() throws IOException {
+    String own = SubordinateIds.line("graft-lab-a", FIRST);
+    Files.writeString(folder.resolve("subuid"), OTHERS + own + "\n");
+    assertThat(ids.inBoth()).doesNotContain(own);
+    ids.register("graft-lab-a", FIRST);
+    assertThat(ids.inBoth()).contains(own);
+  }
+
   /** A process that was killed between the two files goes on. */
   @Test
   void halfARegistrationIsFinishedAndUndone() throws IOException {
@@ -68,7 +97,7 @@ class SubordinateIdsTest {
     Files.writeString(folder.resolve("subgid"), "bob:" + (FIRST.first() + 100) + ":1\n");
     assertThatIOException()
         .isThrownBy(() -> ids.register("graft-lab-a", FIRST))
-        .withMessageContaining("has given them away: bob");
+        .withMessageContaining("already lists some of these users: bob");
   }
 
   @Test

@@ -19,6 +19,8 @@ final class Cgroups {
    *
    * @param process the number of the other process
    * @param proc where the host's /proc is
+   * @throws IOException if one of them is in a hierarchy that is not mounted: the limits there
+   *     would not hold
    */
   static List<String> of(long process, Path proc) throws IOException {
     Map<String, String> mounts = mounts(proc.resolve("self/mountinfo"));
@@ -26,10 +28,14 @@ final class Cgroups {
     for (String line : Files.readAllLines(proc.resolve(process + "/cgroup"))) {
       // hierarchy number, controllers, path
       String[] fields = line.split(":", 3);
-      String mount = mounts.get(fields[1]);
-      if (mount != null && !fields[2].equals("/")) {
-        files.add(mount + fields[2] + "/cgroup.procs");
+      if (fields[2].equals("/")) {
+        continue;
       }
+      String mount = mounts.get(fields[1]);
+      if (mount == null) {
+        throw new IOException("its cgroup " + line + " is mounted nowhere");
+      }
+      files.add(mount + fields[2] + "/cgroup.procs");
     }
     return files;
   }
@@ -57,6 +63,8 @@ final class Cgroups {
       if (!option.equals("rw")
           && !option.equals("ro")
           && !option.equals("xattr")
+          && !option.equals("noprefix")
+          && !option.equals("cpuset_v2_mode")
           && !option.startsWith("release_agent=")
           && !option.equals("clone_children")) {
         named.add(option);

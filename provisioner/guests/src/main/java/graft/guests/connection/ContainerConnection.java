@@ -108,8 +108,11 @@ public final class ContainerConnection implements GuestConnection {
     ContainerProcess process = enter(words);
     return new GuestProcess() {
       @Override
-      public int await(OutputStream output, OutputStream errors, Duration timeout) {
-        return finish(process, words, input, output, new KeptOutput(errors), timeout);
+      public int await(OutputStream output, OutputStream errors, Duration timeout)
+          throws IOException {
+        int code = finish(process, words, input, output, new KeptOutput(errors), timeout);
+        process.checkOutput();
+        return code;
       }
 
       @Override
@@ -120,21 +123,27 @@ public final class ContainerConnection implements GuestConnection {
   }
 
   @Override
-  public void put(InputStream content, String path, int mode) {
+  public void put(InputStream content, String path, int mode) throws IOException {
     String octal = String.format(Locale.ROOT, "%o", mode);
     String script = "umask 077 && : >\"$1\" && chmod \"$2\" \"$1\" && cat >\"$1\"";
     List<String> words = List.of("/bin/sh", "-c", script, "sh", path, octal);
     KeptOutput said = new KeptOutput();
-    if (finish(enter(words), words, content, said, said, FILE) != 0) {
+    ContainerProcess process = enter(words);
+    int code = finish(process, words, content, said, said, FILE);
+    process.checkInput();
+    if (code != 0) {
       throw failed("cannot write " + path, said);
     }
   }
 
   @Override
-  public void get(String path, OutputStream to) {
+  public void get(String path, OutputStream to) throws IOException {
     List<String> words = List.of("cat", "--", path);
     KeptOutput said = new KeptOutput();
-    if (finish(enter(words), words, InputStream.nullInputStream(), to, said, FILE) != 0) {
+    ContainerProcess process = enter(words);
+    int code = finish(process, words, InputStream.nullInputStream(), to, said, FILE);
+    process.checkWholeOutput();
+    if (code != 0) {
       throw failed("cannot read " + path, said);
     }
   }

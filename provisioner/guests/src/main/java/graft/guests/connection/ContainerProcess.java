@@ -18,11 +18,17 @@ final class ContainerProcess {
 
   /**
    * Moves itself to the container's cgroups, so that the container's limits hold for the program,
-   * and then enters its namespaces. The words are the number of files, the files, and nsenter's.
+   * and then enters its namespaces. The words are the number of files, the files, and nsenter's,
+   * which begin with {@code --target} and the number of the container's first process.
+   *
+   * <p>Another process of the host may have got that number meanwhile: a process in the host's user
+   * namespace is no container's. A session of its own keeps the caller's terminal, /dev/tty, from
+   * the container.
    */
-  private static final String ENTER =
+  static final String ENTER =
       "n=$1; shift; while [ \"$n\" -gt 0 ]; do echo $$ >\"$1\" || exit 125; shift; n=$((n - 1));"
-          + " done; exec nsenter \"$@\"";
+          + " done; [ \"/proc/$2/ns/user\" -ef /proc/self/ns/user ] && exit 125;"
+          + " exec setsid --wait nsenter \"$@\"";
 
   private static final Map<String, String> ENVIRONMENT =
       Map.of(
@@ -31,9 +37,15 @@ final class ContainerProcess {
           "USER", "root",
           "LANG", "C.UTF-8");
 
-  private final Process process;
+  /** How long output may come after the program has ended. */
+  private static final Duration LEFT_OVER = Duration.ofSeconds(2);
 
-  private ContainerProcess(Process process) {
+  private final Process process;
+  private Pump in;
+  private Pump out;
+  private boolean complete;
+
+  ContainerProcess(Process process) {
     this.process = process;
   }
 
@@ -83,45 +95,55 @@ final class ContainerProcess {
    */
   OptionalInt finish(InputStream input, OutputStream output, OutputStream errors, Duration timeout)
       throws InterruptedException {
-    pump(input, process.getOutputStream(), true);
-    Thread out = pump(process.getInputStream(), output, false);
-    Thread err = pump(process.getErrorStream(), errors, false);
+    OutputStream words = process.getOutputStream();
+    in = new Pump(input, words, words, () -> {});
+    out = new Pump(process.getInputStream(), output, process.getInputStream(), this::stop);
+    Pump err = new Pump(process.getErrorStream(), errors, process.getErrorStream(), this::stop);
+    in.start();
+    out.start();
+    err.start();
     boolean ended = process.waitFor(timeout.toMillis(), TimeUnit.MILLISECONDS);
     if (!ended) {
       stop();
     }
     // A program that it left in the background may hold the pipes open.
-    out.join(Duration.ofSeconds(2).toMillis());
-    err.join(Duration.ofSeconds(2).toMillis());
+    out.join(LEFT_OVER.toMillis());
+    err.join(LEFT_OVER.toMillis());
+    complete = !out.isAlive();
+    Pump.close(process.getInputStream());
+    Pump.close(process.getErrorStream());
+    // The third stream belongs to its pump: a program in the background that does not read would
+    // keep a second thread from closing it.
     return ended ? OptionalInt.of(process.exitValue()) : OptionalInt.empty();
   }
 
-  private static Thread pump(InputStream from, OutputStream to, boolean close) {
-    Thread thread =
-        new Thread(
-            () -> {
-              try {
-                from.transferTo(to);
-                to.flush();
-              } catch (IOException e) {
-                // One of the ends has gone.
-              } finally {
-                if (close) {
-                  close(to);
-                }
-              }
-            },
-            "graft-container-pump");
-    thread.setDaemon(true);
-    thread.start();
-    return thread;
+  /**
+   * Checks, once it has finished, that its input was read to the end.
+   *
+   * @throws IOException why it was not
+   */
+  void checkInput() throws IOException {
+    in.checkReading();
   }
 
-  private static void close(OutputStream stream) {
-    try {
-      stream.close();
-    } catch (IOException e) {
-      // The program has ended.
+  /**
+   * Checks, once it has finished, that what it said could be written.
+   *
+   * @throws IOException why it could not
+   */
+  void checkOutput() throws IOException {
+    out.checkWriting();
+  }
+
+  /**
+   * Checks, once it has finished, that all that it said was written.
+   *
+   * @throws IOException why it was not
+   */
+  void checkWholeOutput() throws IOException {
+    checkOutput();
+    if (!complete) {
+      throw new IOException("its output was not written within " + LEFT_OVER.toSeconds() + " s");
     }
   }
 

@@ -12,6 +12,7 @@ import java.util.Optional;
 import java.util.zip.GZIPInputStream;
 import org.apache.commons.compress.archivers.cpio.CpioArchiveEntry;
 import org.apache.commons.compress.archivers.cpio.CpioArchiveInputStream;
+import org.apache.commons.compress.archivers.cpio.CpioConstants;
 
 /** A root file system in an initramfs: a cpio archive, which may be compressed with gzip. */
 record ArchiveTree(Map<String, Node> nodes) implements RootTree {
@@ -71,8 +72,16 @@ record ArchiveTree(Map<String, Node> nodes) implements RootTree {
     return entry.isRegularFile() ? Node.file(mode, archive.readNBytes(Node.HEAD)) : Node.of(mode);
   }
 
-  /** The path of an entry without {@code ./} at its beginning; empty for the root itself. */
-  static String name(CpioArchiveEntry entry) {
+  /**
+   * The path of an entry without {@code ./} at its beginning; empty for the root itself.
+   *
+   * @throws IOException if the archive has a format in which entries lack what is needed
+   */
+  static String name(CpioArchiveEntry entry) throws IOException {
+    if (entry.getFormat() != CpioConstants.FORMAT_NEW
+        && entry.getFormat() != CpioConstants.FORMAT_NEW_CRC) {
+      throw new IOException("it is a cpio archive of an old format; make it with cpio -H newc");
+    }
     String name = entry.getName();
     while (name.startsWith("./") || name.startsWith("/")) {
       name = name.substring(name.indexOf('/') + 1);

@@ -5,6 +5,7 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.nio.file.FileVisitResult;
 import java.nio.file.Files;
+import java.nio.file.InvalidPathException;
 import java.nio.file.LinkOption;
 import java.nio.file.Path;
 import java.nio.file.SimpleFileVisitor;
@@ -51,7 +52,7 @@ public final class RootFolder {
   public void fill(Path source) throws IOException {
     own(root, 0, 0, 0755);
     if (Files.isDirectory(source)) {
-      copy(source);
+      copy(source.toRealPath());
     } else {
       unpack(source);
     }
@@ -64,6 +65,8 @@ public final class RootFolder {
           entry = archive.getNextEntry()) {
         unpack(archive, entry);
       }
+    } catch (InvalidPathException e) {
+      throw new IOException(e.getMessage(), e);
     }
   }
 

@@ -1,6 +1,7 @@
 package graft.guests.connection;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIOException;
 
 import java.io.IOException;
 import java.nio.file.Files;
@@ -25,6 +26,26 @@ class CgroupsTest {
         "0::/machine.slice/lxc-1.scope/init.scope\n");
     assertThat(Cgroups.of(42, proc))
         .containsExactly("/sys/fs/cgroup/machine.slice/lxc-1.scope/init.scope/cgroup.procs");
+  }
+
+  @Test
+  void optionsOfAMountThatAreNoControllers() throws IOException {
+    given(
+        "31 30 0:27 / /sys/fs/cgroup/cpuset rw - cgroup cgroup rw,cpuset,cpuset_v2_mode\n"
+            + "32 30 0:28 / /sys/fs/cgroup/memory rw - cgroup cgroup rw,noprefix,memory\n",
+        "4:memory:/machine/a\n3:cpuset:/machine/a\n");
+    assertThat(Cgroups.of(42, proc))
+        .containsExactly(
+            "/sys/fs/cgroup/memory/machine/a/cgroup.procs",
+            "/sys/fs/cgroup/cpuset/machine/a/cgroup.procs");
+  }
+
+  @Test
+  void aLimitThatWouldNotHoldIsAnError() throws IOException {
+    given("34 23 0:30 / /tmp rw - tmpfs tmpfs rw\n", "4:memory:/machine/a\n");
+    assertThatIOException()
+        .isThrownBy(() -> Cgroups.of(42, proc))
+        .withMessageContaining("4:memory:/machine/a is mounted nowhere");
   }
 
   @Test

@@ -186,6 +186,36 @@ class RootFolderTest {
   }
 
   @Test
+  void aLinkToAFolderIsCopiedAsTheFolder() throws IOException {
+    Path source = Files.createDirectories(folder.resolve("source/etc")).getParent();
+    Files.writeString(source.resolve("etc/hostname"), "a");
+    fill(Files.createSymbolicLink(folder.resolve("current"), source));
+    assertThat(root.resolve("etc/hostname")).hasContent("a");
+  }
+
+  @Test
+  void anArchiveOfAnOldFormatIsRefused() throws IOException {
+    Path old = folder.resolve("old.cpio");
+    try (var out =
+        new CpioArchiveOutputStream(
+            Files.newOutputStream(old), CpioConstants.FORMAT_OLD_ASCII, 512, "UTF-8")) {
+      CpioArchiveEntry entry = new CpioArchiveEntry(CpioConstants.FORMAT_OLD_ASCII, "init", 2);
+      entry.setMode(CpioConstants.C_ISREG | 0755);
+      out.putArchiveEntry(entry);
+      out.write(new byte[] {'#', '!'});
+      out.closeArchiveEntry();
+    }
+    assertThat(RootSource.look(old).orElseThrow().problem()).contains("make it with cpio -H newc");
+    assertThatIOException().isThrownBy(() -> fill(old)).withMessageContaining("old format");
+  }
+
+  @Test
+  void aLinkThatIsNoPathIsRefused() throws IOException {
+    archive.link("a", "b\0c");
+    assertThatIOException().isThrownBy(() -> fill(archive.done())).withMessageContaining("Nul");
+  }
+
+  @Test
   void theInitOfAnArchiveIsFoundBehindLinks() throws IOException {
     archive.folder("bin").file("bin/busybox", 0755, elf(62)).link("init", "../../bin/busybox");
     assertThat(RootSource.look(archive.done())).contains(new RootSource("/init", "", ""));

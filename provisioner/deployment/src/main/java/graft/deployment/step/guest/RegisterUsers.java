@@ -4,6 +4,7 @@ import graft.deployment.observe.Snapshot;
 import graft.deployment.state.SubordinateIds;
 import graft.deployment.step.GuestStep;
 import graft.deployment.step.StepContext;
+import graft.deployment.step.StepFailure;
 import graft.hypervisors.libvirt.domain.Boot;
 import java.io.IOException;
 import java.util.Map;
@@ -30,7 +31,7 @@ public record RegisterUsers(String guest, String owner, Boot.IdRange ids) implem
 
   @Override
   public boolean isDone(Snapshot snapshot) {
-    return snapshot.containers().taken().contains(ids);
+    return snapshot.containers().registered().contains(SubordinateIds.line(owner, ids));
   }
 
   @Override
@@ -40,7 +41,14 @@ public record RegisterUsers(String guest, String owner, Boot.IdRange ids) implem
 
   @Override
   public Map<String, Object> apply(StepContext context) throws IOException {
-    SubordinateIds.ofHost().register(owner, ids);
+    try {
+      SubordinateIds.ofHost().register(owner, ids);
+    } catch (SubordinateIds.TakenException e) {
+      throw new StepFailure(
+          e.getMessage(),
+          "apply again: Graft then chooses others, if the container has no root folder yet",
+          e);
+    }
     return Map.of();
   }
 

@@ -57,9 +57,10 @@ public record StartGuest(String uri, String guest, String uuid, Path console) im
     } else if (!state.isActive()) {
       Files.deleteIfExists(console);
       domain.start();
-      if (domain.isContainer()) {
-        ContainerConsole.keep(domain, console);
-      }
+    }
+    // Nothing keeps the console of one that a killed run has started.
+    if (domain.isContainer() && Files.notExists(console)) {
+      ContainerConsole.keep(domain, console);
     }
     return Map.of(STARTED, now);
   }

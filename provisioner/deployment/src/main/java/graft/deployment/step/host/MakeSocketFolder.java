@@ -56,11 +56,16 @@ public record MakeSocketFolder(
     return snapshot.folders().contains(folder);
   }
 
+  /** The socket of a container that runs stays when one before it gets its own. */
+  @Override
+  public boolean isIndependent() {
+    return true;
+  }
+
   @Override
   public Map<String, Object> apply(StepContext context) throws IOException {
-    Files.createDirectories(
-        folder.getParent(),
-        PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx--x--x")));
+    Files.createDirectories(folder.getParent());
+    Files.setPosixFilePermissions(folder.getParent(), PosixFilePermissions.fromString("rwx--x--x"));
     if (!Files.isDirectory(folder, LinkOption.NOFOLLOW_LINKS)) {
       Files.createDirectory(folder);
     }

@@ -13,8 +13,10 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
 import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -103,6 +105,46 @@ class ContainerStepsTest {
     made.undo(null, Map.of());
     made.undo(null, Map.of());
     assertThat(sockets.getParent()).doesNotExist();
+  }
+
+  /** Another umask made the folder above for root alone. */
+  @Test
+  void everybodyMayPassTheFolderAboveSocketsFolders() throws IOException {
+    Path sockets = folder.resolve("sockets/alice");
+    Files.setPosixFilePermissions(
+        Files.createDirectory(sockets.getParent()), PosixFilePermissions.fromString("rwx------"));
+    new MakeSocketFolder("gpu0", "alice", sockets, false, IDS.first()).apply(null);
+    assertThat((int) attribute(sockets.getParent(), "mode") & 07777).isEqualTo(0711);
+  }
+
+  /** Terminals give few bytes for each read, so that bytes are counted, not reads. */
+  @Test
+  void theFirst16MibOfAConsoleAreKeptAndTheRestIsRead() throws Exception {
+    Path pipe = folder.resolve("pipe");
+    Path log = folder.resolve("log");
+    String writer =
+        "mkfifo \"$1\" && { i=0; while [ $i -lt 1000 ]; do echo line $i; i=$((i+1)); done;"
+            + " head -c 20000000 /dev/zero; } >\"$1\"";
+    Process written =
+        new ProcessBuilder(List.of("/bin/sh", "-c", writer, "sh", pipe.toString())).start();
+    while (Files.notExists(pipe)) {
+      Thread.sleep(10);
+    }
+    Process read =
+        new ProcessBuilder(
+                List.of(
+                    "/bin/sh",
+                    "-c",
+                    ContainerConsole.READER,
+                    "sh",
+                    pipe.toString(),
+                    log.toString()))
+            .start();
+    assertThat(written.waitFor(60, TimeUnit.SECONDS)).isTrue();
+    assertThat(written.exitValue()).as("nothing waits for a reader").isZero();
+    assertThat(read.waitFor(60, TimeUnit.SECONDS)).isTrue();
+    assertThat(log).hasSize(16 << 20);
+    assertThat((int) attribute(log, "mode") & 07777).isEqualTo(0600);
   }
 
   /** The server's user owns the folder, and may have put a link in the place of the socket. */
