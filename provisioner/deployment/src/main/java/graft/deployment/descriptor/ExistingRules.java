@@ -101,7 +101,7 @@ final class ExistingRules {
   private void aloneOnItsMachine(Guest guest) {
     Existing here = guest.existing().orElseThrow();
     for (Guest earlier : descriptor.guests()) {
-      if (earlier == guest) {
+      if (earlier.name().equals(guest.name())) {
         return;
       }
       if (earlier.existing().filter(there -> isSame(here, there)).isPresent()) {
