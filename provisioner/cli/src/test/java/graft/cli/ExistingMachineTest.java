@@ -204,7 +204,7 @@ class ExistingMachineTest {
             .redirectErrorStream(true)
             .redirectOutput(said.toFile())
             .start();
-    assertThat(kills.waitFor(5, TimeUnit.MINUTES)).isTrue();
+    assertThat(kills.waitFor(10, TimeUnit.MINUTES)).isTrue();
     assertThat(Files.readString(said))
         .containsPattern("keep: [1-9][0-9] runs")
         .containsPattern("undo: [1-9][0-9] runs")
