@@ -7,6 +7,7 @@ import graft.common.program.CurrentUser;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
+import java.net.Socket;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -31,6 +32,8 @@ class ExistingMachineRunTest {
   private static final Path MAKE =
       Checkout.ROOT.resolve("provisioner/cli/src/test/resources/make-machine");
 
+  private static final Duration PATIENCE = Duration.ofSeconds(30);
+
   @TempDir Path folder;
   private int port;
   private Process server;
@@ -53,6 +56,19 @@ class ExistingMachineRunTest {
             .redirectErrorStream(true)
             .redirectOutput(folder.resolve("sshd.log").toFile())
             .start();
+    long deadline = System.nanoTime() + PATIENCE.toNanos();
+    while (!listens()) {
+      assertThat(server.isAlive() && System.nanoTime() < deadline).as("sshd starts").isTrue();
+      Thread.onSpinWait();
+    }
+  }
+
+  private boolean listens() {
+    try (Socket socket = new Socket(InetAddress.getLoopbackAddress(), port)) {
+      return socket.isConnected();
+    } catch (IOException e) {
+      return false;
+    }
   }
 
   @AfterEach

@@ -9,6 +9,7 @@ import graft.deployment.observe.Connections;
 import graft.deployment.state.DeploymentLock;
 import graft.deployment.state.StateFolder;
 import graft.deployment.step.Step;
+import graft.deployment.step.guest.MakeToken;
 import graft.deployment.step.machine.InstallOnMachine;
 import graft.deployment.step.machine.MachineStep;
 import java.time.Clock;
@@ -16,8 +17,17 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 
-/** Forgets a machine that existed before the deployment and is gone for good. */
+/** Forgets a machine that existed before the deployment, without asking it. */
 public final class ForgetMachine {
+  /**
+   * A machine that was forgotten.
+   *
+   * @param machine the machine, for display
+   * @param revoked whether it had a token of this deployment's, which is worthless now; the token
+   *     for a GPU of a node is the node's
+   */
+  public record Forgotten(String machine, boolean revoked) {}
+
   private final StateFolder state;
   private final DeploymentProgress progress;
 
@@ -30,14 +40,13 @@ public final class ForgetMachine {
    * Undoes what was done for the machine on this host, its access above all, and notes that nothing
    * is left to be taken back on the machine, which is not asked.
    *
-   * @return the machine, for display
    * @throws GraftException if the guest is not such a machine, or its access could not be undone
    */
-  public String forget(String guest) throws Exception {
+  public Forgotten forget(String guest) throws Exception {
     return DeploymentLock.holding(state, () -> locked(guest));
   }
 
-  private String locked(String guest) throws Exception {
+  private Forgotten locked(String guest) throws Exception {
     try (Connections connections = new Connections();
         Journal journal = Journal.open(state.journal(), Steps.CODEC, Clock.systemUTC())) {
       AppliedGuest applied = AppliedGuest.of(journal.state(), guest);
@@ -67,7 +76,7 @@ public final class ForgetMachine {
             "the access of '" + guest + "' could not be undone: " + String.join("; ", errors),
             "graft destroy " + state.deployment() + " tries again");
       }
-      return machine.machine();
+      return new Forgotten(machine.machine(), rest.stream().anyMatch(MakeToken.class::isInstance));
     }
   }
 }

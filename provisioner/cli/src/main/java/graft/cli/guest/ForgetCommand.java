@@ -13,18 +13,23 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Parameters;
 
-/** {@code graft forget}: forgets a machine that is gone for good. */
+/** {@code graft forget}: forgets a machine that no longer exists. */
 @Command(
     name = "forget",
     mixinStandardHelpOptions = true,
-    header = "Forgets a machine that existed before, and is gone for good.",
+    header = "Forgets a machine that no longer exists, without asking it.",
     description = {
       "",
       "graft apply, undo and destroy take the client back from a machine that exists already, and"
           + " fail if the machine does not answer. This command ends the machine's access, deletes"
           + " its token here, and takes the machine out of the deployment's records without asking"
-          + " it. If the machine comes back after all, /usr/lib/graft and /etc/graft are still"
-          + " there, and the token in them is worthless.",
+          + " it. The token of a machine that uses a node's GPU is the node's, and stays valid until"
+          + " it is removed from the node's list.",
+      "",
+      "If the machine comes back after all, Graft's files are still there, and other deployments"
+          + " refuse it. To clean it, copy what is below /var/lib/graft/.existing/kept back to /,"
+          + " delete the files that /var/lib/graft/.existing/absent names, run ldconfig, and then"
+          + " delete /var/lib/graft/.existing.",
       "",
       "Remove the guest from the descriptor too; otherwise graft apply installs the client again.",
       ""
@@ -41,12 +46,26 @@ public final class ForgetCommand implements Callable<Integer> {
   @Override
   public Integer call() throws Exception {
     StateFolder state = target.state();
-    String machine = new ForgetMachine(state, new TextProgress(output.err())).forget(guest);
-    OperatorAudit.write(
-        output.err(),
-        "token-revoked",
-        Map.of("deployment", state.deployment().text(), "guest", guest));
-    output.say("guest " + guest + ": access revoked; the machine " + machine + " is forgotten");
+    ForgetMachine.Forgotten forgotten =
+        new ForgetMachine(state, new TextProgress(output.err())).forget(guest);
+    if (forgotten.revoked()) {
+      OperatorAudit.write(
+          output.err(),
+          "token-revoked",
+          Map.of("deployment", state.deployment().text(), "guest", guest));
+    }
+    String machine = forgotten.machine();
+    output.say(
+        "guest "
+            + guest
+            + ": "
+            + (forgotten.revoked() ? "access revoked; " : "")
+            + "the machine "
+            + machine
+            + " is forgotten"
+            + (forgotten.revoked()
+                ? ""
+                : "; its token of the node stays valid: remove it from the node's list"));
     output.result(
         Map.of("setup", state.deployment().text(), "forgotten", guest, "machine", machine));
     return ExitCode.OK;

@@ -2,7 +2,9 @@ package graft.deployment.descriptor;
 
 import graft.common.bind.Positions;
 import graft.common.bind.Problems;
+import graft.deployment.descriptor.gpu.Gpu;
 import graft.deployment.descriptor.gpu.Owner;
+import graft.deployment.descriptor.guest.Existing;
 import graft.deployment.descriptor.guest.Guest;
 import java.util.List;
 
@@ -28,7 +30,8 @@ final class ExistingRules {
           "hide-hypervisor");
 
   /** The keys of a set-up that Graft could not take back on the machine, or that have no use. */
-  private static final List<String> NO_SETUP = List.of("way", "bundles", "user-data", "ssh");
+  private static final List<String> NO_SETUP =
+      List.of("way", "bundles", "group", "user-data", "ssh");
 
   private final Descriptor descriptor;
   private final Positions positions;
@@ -58,9 +61,11 @@ final class ExistingRules {
         problems.add(
             positions.of(guest.setup(), key),
             "a guest that exists already gets its client by SSH and has no '" + key + "'",
-            key.equals("bundles")
-                ? "Graft could not take packages back: install them yourself"
-                : "remove the key");
+            switch (key) {
+              case "bundles" -> "Graft could not take packages back: install them yourself";
+              case "group" -> "make the group on the machine yourself";
+              default -> "remove the key";
+            });
       }
     }
     if (positions.has(guest.ready(), "when") || positions.has(guest.ready(), "text")) {
@@ -69,6 +74,8 @@ final class ExistingRules {
           "a guest that exists already is not started, so that there is nothing to wait for",
           "only 'timeout' and 'verify' can be written in 'ready'");
     }
+    aloneOnItsMachine(guest);
+    ownsNoGpu(guest);
     if (guest.vgpu().isEmpty()) {
       problems.add(
           positions.of(guest, "existing"),
@@ -88,5 +95,37 @@ final class ExistingRules {
                         + gpu.name()
                         + "', whose server is in a guest on a network of libvirt's",
                     "use a GPU of this host or of a node"));
+  }
+
+  /** A machine has one record of what it had, and one token. */
+  private void aloneOnItsMachine(Guest guest) {
+    Existing here = guest.existing().orElseThrow();
+    for (Guest earlier : descriptor.guests()) {
+      if (earlier.name().equals(guest.name())) {
+        return;
+      }
+      if (earlier.existing().filter(there -> isSame(here, there)).isPresent()) {
+        problems.add(
+            positions.of(here, "ssh"),
+            "the guest '" + earlier.name() + "' is the same machine",
+            "write one guest for each machine");
+        return;
+      }
+    }
+  }
+
+  private static boolean isSame(Existing one, Existing other) {
+    return one.ssh().host().equals(other.ssh().host()) && one.port() == other.port();
+  }
+
+  private void ownsNoGpu(Guest guest) {
+    for (Gpu gpu : descriptor.gpus()) {
+      if (gpu.owner().kind() == Owner.Kind.GUEST && guest.name().equals(gpu.owner().name())) {
+        problems.add(
+            positions.of(gpu, "owner"),
+            "a machine that exists already cannot own a GPU",
+            "run graft serve there and declare it under nodes");
+      }
+    }
   }
 }

@@ -9,8 +9,9 @@ import java.util.Optional;
  * @param report what it says about itself; empty if it was not reached
  * @param error why it was not reached; empty if it was
  * @param next what to do about the error
- * @param listen the address of this host at which the machine reaches it
- * @param owner what the machine's record says of files of this deployment
+ * @param listen the address of this host at which the machine reaches it; empty if this host does
+ *     not know it
+ * @param owner the owner that the machine's record has if this deployment installed the client
  * @param current whether its client is the one of this host
  */
 public record MachineFacts(

@@ -1,5 +1,6 @@
 package graft.deployment.observe;
 
+import graft.common.GraftException;
 import graft.deployment.descriptor.DescriptorFile;
 import graft.deployment.descriptor.guest.Existing;
 import graft.deployment.descriptor.guest.Guest;
@@ -7,6 +8,7 @@ import graft.deployment.descriptor.guest.SetupFile;
 import graft.guests.bundle.BundleFile;
 import graft.guests.bundle.Bundles;
 import graft.guests.connection.GuestConnectionException;
+import graft.guests.connection.GuestSetup;
 import graft.guests.connection.SshConnection;
 import graft.guests.image.ImageStore;
 import graft.guests.machine.Machine;
@@ -64,8 +66,11 @@ final class MachineObserver {
       return facts;
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
-      return Map.of();
+      throw new GraftException("interrupted while looking at the machines", "try again", e);
     } catch (ExecutionException e) {
+      if (e.getCause() instanceof GraftException ours) {
+        throw ours;
+      }
       throw new IllegalStateException("looking at the machines", e.getCause());
     } finally {
       pool.shutdownNow();
@@ -94,6 +99,7 @@ final class MachineObserver {
         .ifPresent(
             found -> found.bundle().files().stream().map(BundleFile::path).forEach(paths::add));
     guest.setup().files().stream().map(SetupFile::path).forEach(paths::add);
+    paths.add(GuestSetup.ARCHIVE);
     return paths;
   }
 
@@ -115,7 +121,10 @@ final class MachineObserver {
     return guest.name() + " of " + file.descriptor().deploymentName() + " of host " + host;
   }
 
-  /** An address of this host: the one that the descriptor names, if it is one, or the nearest. */
+  /**
+   * An address of this host: the one that the descriptor names, if it is one, or the nearest; empty
+   * if this host finds no way to the machine's address.
+   */
   private static String listen(Existing existing) {
     try {
       if (existing.server().isPresent()) {
@@ -130,7 +139,7 @@ final class MachineObserver {
         return socket.getLocalAddress().getHostAddress();
       }
     } catch (IOException | RuntimeException e) {
-      return "127.0.0.1"; // the machine is not reached, and the plan says so
+      return ""; // ssh may have its own way to the machine: the plan says what is to be done
     }
   }
 }

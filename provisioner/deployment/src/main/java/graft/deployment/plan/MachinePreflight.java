@@ -51,13 +51,24 @@ final class MachinePreflight {
     if (facts.report().isEmpty()) {
       problems.add(
           at,
-          "the machine of '" + guest.name() + "' is not usable: " + facts.error(),
+          "the machine of '" + guest.name() + "' cannot be used: " + facts.error(),
           facts.next());
       return;
     }
     machine(facts.report().get(), at, problems);
+    ServerSteps servers = new ServerSteps(input);
+    if (facts.listen().isEmpty() && servers.node(guest.vgpu().orElseThrow().gpu()).isEmpty()) {
+      String host = existing.ssh().host().text();
+      problems.add(
+          at,
+          "this host cannot resolve "
+              + host
+              + ", or has no route to it, so that it does not know at which address the machine"
+              + " reaches it",
+          "write the machine's address in numbers, or an address of this host in 'server'");
+    }
     Problems found = new Problems();
-    new GuestBundles(input, new ServerSteps(input), guest).check(found);
+    new GuestBundles(input, servers, guest).check(found);
     found.sorted().forEach(p -> problems.add(p.position(), p.message(), p.hint()));
     new GuestChannels(input, guest).check(problems);
   }
@@ -85,7 +96,8 @@ final class MachinePreflight {
       return;
     }
     if (!report.cpu().equals(CPU)) {
-      problems.add(at, who + " has a CPU of " + report.cpu() + ", and the client is for " + CPU);
+      problems.add(
+          at, who + " has the CPU architecture " + report.cpu() + ", and the client is for " + CPU);
     }
     if (!report.libc().equals("glibc")) {
       problems.add(
@@ -117,7 +129,8 @@ final class MachinePreflight {
       problems.add(
           at,
           who + " has the client of another deployment: guest " + other,
-          "remove the machine from that deployment, and apply that first");
+          "remove the machine from that deployment, and apply that first; if that deployment is gone"
+              + " or has forgotten the machine: graft forget --help says what to do there");
     }
   }
 

@@ -368,7 +368,8 @@ final class ServerSteps {
   /** The addresses that the server listens at: only those that its guests use. */
   private String listenHost(Guest guest) {
     if (guest.existing().isPresent()) {
-      return bracketed(input.snapshot().machines().get(guest.name().text()).listen());
+      String listen = input.snapshot().machines().get(guest.name().text()).listen();
+      return listen.isEmpty() ? LOOPBACK : bracketed(listen); // without one the plan is refused
     }
     if (!isOnLibvirtNetwork(guest)) {
       return LOOPBACK;

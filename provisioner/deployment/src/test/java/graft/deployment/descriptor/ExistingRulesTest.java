@@ -33,7 +33,7 @@ class ExistingRulesTest {
                 Path.of("lab.yaml"),
                 guest(
                     "existing: {ssh: admin@fe80::1, port: 2222, key: k, known-hosts: h, server:"
-                        + " 10.0.2.2}, vgpu: g, setup: {group: video}, ready: {verify: false}"))
+                        + " 10.0.2.2}, vgpu: g, ready: {verify: false}"))
             .descriptor();
     Existing existing = read.guests().get(0).existing().orElseThrow();
     assertThat(existing.login(Path.of("/d")::resolve).toString())
@@ -90,7 +90,10 @@ class ExistingRulesTest {
   void whatGraftCouldNotTakeBackIsRefused() {
     assertThat(
             problems(
-                guest("existing: {ssh: a@h}, vgpu: g, setup: {way: ssh, bundles: [infiniband]}")))
+                guest(
+                    "existing: {ssh: a@h}, vgpu: g, setup: {way: ssh, bundles: [infiniband], group:"
+                        + " video}")))
+        .anyMatch(problem -> problem.contains("make the group on the machine yourself"))
         .anyMatch(problem -> problem.contains("has no 'way'"))
         .anyMatch(problem -> problem.contains("Graft could not take packages back"));
     assertThat(problems(guest("existing: {ssh: a@h}, vgpu: g, ready: {when: off}")))
@@ -101,6 +104,32 @@ class ExistingRulesTest {
         .singleElement()
         .asString()
         .contains("there is nothing to do");
+  }
+
+  @Test
+  void aMachineIsOneGuest() {
+    String two = "existing: {ssh: a@h}, vgpu: g}\n  - {name: b, vgpu: g, existing: {ssh: b@h";
+    assertThat(problems(guest(two + "}")))
+        .singleElement()
+        .asString()
+        .startsWith("lab.yaml:5:")
+        .contains("the guest 'a' is the same machine");
+  }
+
+  @Test
+  void aMachineOwnsNoGpu() {
+    assertThat(
+            problems(
+                """
+                graft: 1
+                gpus: [{name: g, device: software}, {name: f, device: software, owner: "guest:a"}]
+                guests: [{name: a, existing: {ssh: a@h}, vgpu: g}]
+                """))
+        .anyMatch(
+            problem ->
+                problem.startsWith("lab.yaml:2:")
+                    && problem.contains("a machine that exists already cannot own a GPU")
+                    && problem.contains("run graft serve there"));
   }
 
   @ParameterizedTest

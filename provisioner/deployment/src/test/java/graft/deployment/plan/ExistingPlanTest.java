@@ -46,6 +46,15 @@ class ExistingPlanTest {
 
   private static final String LAB = lab("ssh: root@192.0.2.7", "");
 
+  private static final String NODE =
+      """
+      graft: 1
+      name: lab
+      nodes: [{name: n, server: "tcp://192.0.2.9:7799", token-file: t}]
+      gpus: [{name: g, owner: "node:n"}]
+      guests: [{name: box, existing: {ssh: root@192.0.2.7}, vgpu: g}]
+      """;
+
   private List<String> problems(String descriptor) {
     UnfitHostException e =
         catchThrowableOfType(UnfitHostException.class, () -> host.plan(descriptor));
@@ -121,15 +130,7 @@ class ExistingPlanTest {
   @Test
   void aGpuOfANodeNeedsNoServerHere() throws Exception {
     host.file("/d/t");
-    Plan plan =
-        host.plan(
-            """
-            graft: 1
-            name: lab
-            nodes: [{name: n, server: "tcp://192.0.2.9:7799", token-file: t}]
-            gpus: [{name: g, owner: "node:n"}]
-            guests: [{name: box, existing: {ssh: root@192.0.2.7}, vgpu: g}]
-            """);
+    Plan plan = host.plan(NODE);
     assertThat(words(plan)).containsExactly("DO install-192.0.2.7-22", "DO verify");
     assertThat(configuration(plan)).contains("server = tcp://192.0.2.9:7799\n");
   }
@@ -140,6 +141,17 @@ class ExistingPlanTest {
         .singleElement()
         .asString()
         .contains("only its network connects a machine that exists already");
+  }
+
+  @Test
+  void aServerNeedsAnAddressThatTheMachineReaches() throws Exception {
+    host.machine("box", report(Optional.empty(), 1 << 20), "").file("/d/t");
+    assertThat(problems(LAB.replace("192.0.2.7", "alias")))
+        .singleElement()
+        .asString()
+        .contains("this host cannot resolve alias")
+        .contains("write the machine's address in numbers");
+    assertThat(configuration(host.plan(NODE))).contains("server = tcp://192.0.2.9:7799\n");
   }
 
   @Test

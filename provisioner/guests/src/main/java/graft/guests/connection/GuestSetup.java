@@ -20,7 +20,10 @@ import java.util.regex.Pattern;
  * it.
  */
 public final class GuestSetup {
-  private static final String FOLDER = "/var/lib/graft/incoming";
+  /** The archive that is unpacked in the guest; no deployment can have such a name. */
+  public static final String ARCHIVE = "/var/lib/graft/.incoming/setup.tar";
+
+  private static final String FOLDER = "/var/lib/graft/.incoming";
   private static final Duration SHORT = Duration.ofSeconds(60);
   private static final Pattern CHANGED = Pattern.compile("(?m)^changed=(\\d{1,9})$");
   private static final Pattern FAILED = Pattern.compile("(?ms)^failed: (.*)\\z");
@@ -49,8 +52,7 @@ public final class GuestSetup {
       put(SetupArchive.script(), "setup.sh");
       put(new SetupArchive(payload), "setup.tar");
       Ended ended =
-          connection.run(
-              List.of("/bin/sh", FOLDER + "/setup.sh", FOLDER + "/setup.tar"), NOTHING, timeout);
+          connection.run(List.of("/bin/sh", FOLDER + "/setup.sh", ARCHIVE), NOTHING, timeout);
       Matcher changed = CHANGED.matcher(ended.outputText());
       if (ended.succeeded() && changed.find()) {
         return Integer.parseInt(changed.group(1));

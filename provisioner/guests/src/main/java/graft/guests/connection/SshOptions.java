@@ -29,7 +29,8 @@ public final class SshOptions {
   /** The options for a machine whose host key has to be known before the first contact. */
   static List<String> wordsForKnown(SshLogin login) {
     List<String> options = words(login, "yes");
-    // Without the banner that a server may send before the login: the errors are ssh's own.
+    // ERROR hides the banner that a server may send before the login, so that standard error has
+    // ssh's own messages only.
     options.addAll(List.of("-o", "LogLevel=ERROR"));
     return options;
   }

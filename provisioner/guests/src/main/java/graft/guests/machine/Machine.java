@@ -15,7 +15,7 @@ import java.util.stream.Stream;
 
 /**
  * A machine that Graft did not make. Before Graft writes files there, the machine keeps a copy of
- * what lies in their places, in {@code /var/lib/graft/existing}, and gets all of it back when the
+ * what lies in their places, in {@code /var/lib/graft/.existing}, and gets all of it back when the
  * deployment is undone.
  */
 public final class Machine {

@@ -25,7 +25,7 @@ import java.util.Locale;
  * </pre>
  */
 public final class SetupArchive implements Content {
-  private static final String MANIFEST = "var/lib/graft/setup/manifest";
+  private static final String MANIFEST = "var/lib/graft/.setup/manifest";
   private static final String BESIDE = ".graft-new/";
 
   private final List<TarArchive.Member> members = new ArrayList<>();

@@ -7,13 +7,13 @@
 #   sh -s settle OWNER         notes how Graft left the loader's cache
 #   sh -s undo OWNER           gives back everything that is noted
 #
-# "keep", "settle" and "undo" end with "failed: WHY" and 1, or with "done". Each may be killed anywhere and
-# done again.
+# "keep", "settle" and "undo" end with "failed: WHY" and 1, or with "done". A run that was killed at any point can be
+# repeated.
 set -eu
 export LC_ALL=C PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
 umask 022
 state=/var/lib/graft
-record=$state/existing
+record=$state/.existing # a name that no deployment can have, whose folders are here on a host of Graft
 given_back=/var/lib/.graft-given-back # the record, once all of it is given back
 kept=$record/kept # the files that were there, each at its path below this folder
 cache=/etc/ld.so.cache
@@ -56,7 +56,7 @@ probe() {
       fi
       ;;
   esac
-  for program in cmp cp df find grep ldconfig mv rmdir sed sha256sum sort stat tail tar xargs; do
+  for program in cmp cp df find flock grep ldconfig mv rmdir sed sha256sum sort stat sync tail tar xargs; do
     command -v "$program" >/dev/null || echo "missing=$program"
   done
   looked=' '
@@ -79,7 +79,7 @@ is_noted() {
   [ -e "$kept$1" ] || [ -L "$kept$1" ] || grep -qxF -- "$1" "$record/absent"
 }
 
-# Notes every folder above a path that is not there yet.
+# Notes each missing folder above a path.
 note_folders() {
   folder=${1%/*}
   while [ -n "$folder" ] && [ ! -d "$folder" ]; do
@@ -91,12 +91,13 @@ note_folders() {
 note() {
   ! is_noted "$1" || return 0
   note_folders "$1"
-  if [ -d "$1" ] && [ ! -L "$1" ]; then
+  if [ -d "$1" ]; then # or a link to one
     fail "$1 is a folder, and Graft would write a file there"
   elif [ -e "$1" ] || [ -L "$1" ]; then
     mkdir -p "$kept${1%/*}"
-    cp -a "$1" "$kept$1.part" || fail "cannot keep a copy of $1"
-    mv -f "$kept$1.part" "$kept$1"
+    rm -f "$record/part"
+    said=$(cp -a "$1" "$record/part" 2>&1) || fail "cannot keep a copy of $1: $said"
+    mv -f "$record/part" "$kept$1"
   else
     echo "$1" >>"$record/absent"
   fi
@@ -116,7 +117,7 @@ sum() {
 begin() {
   made=
   if [ ! -e "$record/owner" ]; then
-    if [ ! -d "$state" ] || [ "$(ls -A "$state")" = existing ]; then made=$state; fi
+    if [ ! -d "$state" ] || [ "$(ls -A "$state")" = .existing ]; then made=$state; fi
     mkdir -p "$record"
     chmod 700 "$record" # it may hold an earlier token
   fi
@@ -132,26 +133,27 @@ keep() {
   check_owner "$owner"
   finish
   begin
-  echo "$owner" >"$record/owner"
+  [ -e "$record/owner" ] || { echo "$owner" >"$record/owner.new" && mv -f "$record/owner.new" "$record/owner"; }
   for path in "$cache" "$auxiliary" "$@"; do note "$path"; done
   printf '%s\n' "$@" >"$record/wanted"
-  every | while read -r path; do
-    case $path in "$cache" | "$auxiliary") continue ;; esac
+  list=$(every) || fail "cannot read $record"
+  printf '%s\n' "$list" | while IFS= read -r path; do
+    case $path in '' | "$cache" | "$auxiliary") continue ;; esac
     grep -qxF -- "$path" "$record/wanted" || forget "$path"
   done
   # Another program has changed the loader's cache since: the one that is kept is out of date.
-  if [ -e "$record/cache" ] && [ "$(sum "$cache")" != "$(cat "$record/cache")" ]; then
-    : >"$record/cache-is-old"
-  fi
+  is_ours || : >"$record/cache-is-old"
+  sync # the copies, before anything is written in their places
 }
 
+# Every path that is noted. In steps, because a pipe hides a failure of its first program.
 every() {
-  (cd "$kept" && find . ! -type d ! -name '*.part') | sed 's/^\.//'
-  cat "$record/absent"
+  found=$(cd "$kept" && find . ! -type d) && printf '%s\n' "$found" | sed 's/^\.//' && cat "$record/absent"
 }
 
 give_back() {
   if [ -e "$kept$1" ] || [ -L "$kept$1" ]; then
+    [ ! -d "$1" ] || fail "$1 is a folder now"
     mkdir -p "${1%/*}"
     rm -f "$1.graft-old"
     cp -a "$kept$1" "$1.graft-old" || fail "cannot put $1 back"
@@ -170,6 +172,7 @@ forget() {
 }
 
 settle() {
+  check_owner "$1"
   [ ! -e "$cache" ] || sum "$cache" >"$record/cache"
 }
 
@@ -177,7 +180,7 @@ settle() {
 is_ours() {
   if [ -e "$kept$cache" ] && cmp -s "$kept$cache" "$cache"; then return 0; fi
   [ ! -e "$record/cache-is-old" ] || return 1
-  [ ! -e "$record/cache" ] || [ ! -e "$cache" ] || [ "$(sum "$cache")" = "$(cat "$record/cache")" ]
+  [ ! -e "$cache" ] || { [ -e "$record/cache" ] && [ "$(sum "$cache")" = "$(cat "$record/cache")" ]; }
 }
 
 give_back_cache() {
@@ -194,18 +197,22 @@ undo() {
   if [ -d "$record" ]; then
     check_owner "$1"
     begin
-    every | while read -r path; do
-      rm -rf "${path%/*}/.graft-new" # left by an installation that was killed
+    list=$(every) || fail "cannot read $record"
+    printf '%s\n' "$list" | while IFS= read -r path; do
+      [ -n "$path" ] || continue
+      # Left by an installation or by a change of the token that was killed.
+      rm -rf "${path%/*}/.graft-new" "$path.graft-new"
       case $path in "$cache" | "$auxiliary") continue ;; esac
       give_back "$path"
     done
     give_back_cache
-    rm -rf "$state/incoming" "$state/setup"
+    rm -rf "$state/.incoming" "$state/.setup"
     # A folder comes after those in it.
     sort -r "$record/folders" | while read -r folder; do
       [ "$folder" = "$state" ] || drop "$folder"
     done
-    # At once, so that a record is whole or is none.
+    sync # what was given back, before the record of it goes
+    # A rename, so that the record is either complete or absent.
     mv "$record" "$given_back"
   fi
   finish
@@ -225,5 +232,10 @@ drop() {
 
 what=$1
 shift
+if [ "$what" != probe ]; then
+  # Two runs side by side could keep a copy of Graft's own files.
+  exec 9</var/lib
+  flock -w 60 9 || fail "another graft is at work on this machine"
+fi
 "$what" "$@"
 [ "$what" = probe ] || echo "done"

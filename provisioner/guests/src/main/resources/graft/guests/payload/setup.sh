@@ -15,7 +15,7 @@ export LC_ALL=C DEBIAN_FRONTEND=noninteractive PATH=/usr/local/sbin:/usr/local/b
 umask 022
 archive=$1 marker=${2-}
 new=.graft-new
-folder=/var/lib/graft/setup # the archive's
+folder=/var/lib/graft/.setup # the archive's; no deployment can have such a name
 manifest=$folder/manifest
 changed=0 packages='' services='' settings='' units='' loader=''
 

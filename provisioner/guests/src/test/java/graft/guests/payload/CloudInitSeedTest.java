@@ -89,7 +89,7 @@ class CloudInitSeedTest {
     assertThat(folder.resolve("out/network-config")).content().contains("dhcp4: true");
     assertThat(folder.resolve("out/setup.sh")).hasBinaryContent(SetupArchive.script());
     run("tar", "-C", folder.toString(), "-xpf", folder.resolve("out/setup.tar").toString());
-    assertThat(folder.resolve("var/lib/graft/setup/manifest"))
+    assertThat(folder.resolve("var/lib/graft/.setup/manifest"))
         .hasContent(
             "file 600 root /etc/bye\nfile 640 video /etc/hello there\nfile 644 root "
                 + LONG

@@ -14,7 +14,9 @@ import java.util.function.Function;
     "A Linux machine that exists already: a virtual machine of any hypervisor or cloud, or bare"
         + " metal. It gets the client, and undo gives back what was there before.")
 public record Existing(
-    @Doc("The user and the machine: USER@HOST. Another user than root needs sudo without password.")
+    @Doc(
+            "The user and the machine: USER@HOST. Another user than root must be able to use sudo"
+                + " without a password.")
         SshTarget ssh,
     @Default("22") @Range(min = 1, max = 65535) @Doc("The port of its SSH server.") int port,
     @Doc("The file of the private key. If absent, the keys that ssh uses by itself.")
