@@ -132,7 +132,7 @@ public final class Planner {
     for (Guest guest : input.descriptor().guests()) {
       List<Step> steps =
           guest.existing().isPresent()
-              ? new MachineSteps(input, servers, guest).steps()
+              ? new ExistingMachine(input, guest).steps(servers)
               : new GuestSteps(input, servers, guest, input.devices().of(guest.name())).steps();
       steps.forEach(step -> add(wanted, step));
     }
@@ -206,7 +206,7 @@ public final class Planner {
               .filter(a -> a.kind() == Action.Kind.DO && a.step() instanceof BringsPayload)
               .anyMatch(a -> a.step().chain().equals(Chain.guest(guest.name().text())));
       if (brings && guest.existing().isPresent()) {
-        notes.addAll(new MachinePreflight(input, guest).notes());
+        notes.addAll(new ExistingMachine(input, guest).notes());
       } else if (brings) {
         InstallMethodChoice.of(input, guest).note(guest).ifPresent(notes::add);
       }

@@ -50,7 +50,7 @@ final class Preflight {
     GuestPreflight guests = new GuestPreflight(input, problems);
     for (Guest guest : descriptor.guests()) {
       if (guest.existing().isPresent()) {
-        new MachinePreflight(input, guest).check(problems);
+        new ExistingMachine(input, guest).check(problems);
       } else {
         guests.check(guest);
       }

@@ -8,17 +8,25 @@ import graft.deployment.descriptor.guest.Guest;
 import graft.deployment.descriptor.guest.SetupFile;
 import graft.deployment.observe.FileFacts;
 import graft.deployment.observe.MachineFacts;
+import graft.deployment.step.Step;
+import graft.deployment.step.machine.InstallOnMachine;
+import graft.deployment.step.machine.VerifyOnMachine;
 import graft.guests.bundle.TreeFile;
+import graft.guests.connection.SshLogin;
 import graft.guests.machine.MachineReport;
 import graft.guests.payload.FileStamp;
 import graft.guests.payload.Payload;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 
-/** Finds everything on a machine that exists already that is in the way of the client. */
-final class MachinePreflight {
+/**
+ * A machine that exists already: what on it is in the way of the client, and the steps that give it
+ * its access to a GPU.
+ */
+final class ExistingMachine {
   private static final long KIB = 1024;
 
   /** The archive, the files beside their places, and the copies that the machine keeps. */
@@ -31,11 +39,29 @@ final class MachinePreflight {
   private final Existing existing;
   private final MachineFacts facts;
 
-  MachinePreflight(PlanInput input, Guest guest) {
+  ExistingMachine(PlanInput input, Guest guest) {
     this.input = input;
     this.guest = guest;
     this.existing = guest.existing().orElseThrow();
     this.facts = input.snapshot().machines().get(guest.name().text());
+  }
+
+  List<Step> steps(ServerSteps servers) {
+    String name = guest.name().text();
+    SshLogin login = existing.login(input.file()::resolve);
+    List<Step> steps = new ArrayList<>(GuestSteps.access(input, servers, guest));
+    steps.add(
+        new InstallOnMachine(
+            name,
+            facts.owner(),
+            login,
+            new GuestBundles(input, servers, guest).payload(),
+            guest.ready().timeout()));
+    if (guest.ready().verify()) {
+      String server = servers.forGuest(guest, guest.vgpu().orElseThrow().gpu()).toString();
+      steps.add(new VerifyOnMachine(name, login, server, guest.ready().timeout()));
+    }
+    return steps;
   }
 
   void check(Problems problems) {
