@@ -225,7 +225,8 @@ public final class SessionGate {
         worker.start(session, start, fds);
         audit.connected(session);
         SessionLog.started(session);
-        // One that came up while the worker started: GpuProblems did not see this session then.
+        // For a problem that came up while the worker started, GpuProblems did not see this
+        // session.
         health
             .problem(session.device())
             .ifPresent(problem -> worker.endSessionSoon(GpuProblems.reason(problem)));

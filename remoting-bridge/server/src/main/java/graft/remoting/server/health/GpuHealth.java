@@ -14,9 +14,10 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Watches the GPUs of this machine. A GPU has a problem after a fatal {@link Xid} error, when the
- * driver has lost it, and when another driver was loaded. It keeps the problem until the server is
- * started again, since the server cannot know that the GPU was reset. Thread-safe.
+ * Watches the GPUs that a server may give to sessions. A GPU has a problem after a fatal {@link
+ * Xid} error, when the driver has lost it, and when another driver was loaded. It keeps the problem
+ * until the server is started again, since the server cannot know that the GPU was reset.
+ * Thread-safe.
  */
 public final class GpuHealth implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(GpuHealth.class);
@@ -160,7 +161,7 @@ public final class GpuHealth implements AutoCloseable {
         isFirst = watched.xids.merge(event.number(), 1L, Long::sum) == 1;
       }
     }
-    if (isFirst) { // guests can cause any number of them
+    if (isFirst) { // guests can cause any number of errors
       String meaning = fatal.orElse("the GPU stays usable");
       LOG.warn("{}: the first Xid {}: {}", event.uuid(), event.number(), meaning);
     }

@@ -40,7 +40,7 @@ interface HealthSource {
    */
   record XidEvent(String uuid, long number) {}
 
-  /** The GPUs of this machine; none if there is no driver. */
+  /** The GPUs that are watched, in the order of their indices; none if there is no driver. */
   List<Gpu> gpus();
 
   /** The version of the loaded driver; empty if there is none. */

@@ -165,12 +165,12 @@ final class Nvml implements HealthSource {
         named(event.getPointer(0)).ifPresent(uuid -> found.add(new XidEvent(uuid, number)));
       }
       if (found.size() >= MOST_EVENTS) {
-        return found; // the next ones are read the next time
+        return found; // further errors are read the next time
       }
       result = next(event, 0);
     }
     if (result != SUCCESS && result != ERROR_TIMEOUT) {
-      Thread.sleep(WAIT_MILLIS); // it did not wait, for instance because a GPU is lost
+      Thread.sleep(WAIT_MILLIS); // NVML did not wait, for instance because a GPU is lost
     }
     return found;
   }

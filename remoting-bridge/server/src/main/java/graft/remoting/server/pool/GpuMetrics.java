@@ -7,7 +7,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.OptionalLong;
 
-/** The health of this machine's GPUs, as metrics; none on a machine without GPUs. */
+/** The health of the server's GPUs, as metrics; none for a server without GPUs. */
 final class GpuMetrics {
   private GpuMetrics() {}
 

@@ -131,7 +131,7 @@ public final class ServerMetrics {
    * Returns the page of metrics.
    *
    * @param waiting how many clients wait for a place
-   * @param gpus the health of this machine's GPUs
+   * @param gpus the health of the GPUs that the server serves
    */
   public synchronized String page(int readyWorkers, int waiting, List<GpuState> gpus) {
     Map<Labels, GuestMetrics> guests = new TreeMap<>(Labels.ORDER);
