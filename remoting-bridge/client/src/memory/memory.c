@@ -270,8 +270,10 @@ static int unregister(uint64_t address) {
   struct graft_range range;
   if (!graft_range_remove(address, GRAFT_MEMORY_REGISTERED, &range)) return GRAFT_HOST_MEMORY_NOT_REGISTERED;
   rpc_graftContextSynchronize(); /* so that what kernels have written is fetched */
+  uint64_t twin = (uintptr_t)graft_mirror_twin((void *)(uintptr_t)address);
   graft_range_remove(range.view, GRAFT_MEMORY_ALIAS, NULL);
   graft_mirror_end((void *)(uintptr_t)address);
+  if (twin) graft_range_view(twin, range.view);
   return 0;
 }
 

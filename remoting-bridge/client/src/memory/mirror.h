@@ -30,7 +30,9 @@ uint64_t graft_mirror_of(const void *host, size_t bytes, enum graft_mirror_use u
 void graft_mirrors_instantiated(void);
 /* Managed memory that is attached to a stream or to the program may be written to while other work is under way, so that it is compared like mapped memory. */
 void graft_mirror_attach(const void *host, bool attached);
-/* Ends the mirror of the memory that begins at that address; false if there is none. */
+/* Another address of the memory that begins there, if the program has mapped a file twice and exposed both mappings; else NULL. */
+void *graft_mirror_twin(const void *host);
+/* Ends the mirror of the memory that begins at that address, unless the memory has another address; false if there is none. */
 bool graft_mirror_end(const void *host);
 
 /* Whether there are mirrors in any session: the functions below are called only then. */

@@ -13,6 +13,11 @@
 #include "session/session.h"
 
 static void discard(struct graft_mirror *m) {
+  while (m->twins) {
+    struct graft_mirror_twin *twin = m->twins;
+    m->twins = twin->next;
+    free(twin);
+  }
   if (m->base) munmap(m->base, m->bytes);
   free(m->chunks);
   free(m->dirty);
@@ -139,9 +144,28 @@ static bool meets_graph(const uint8_t *host, size_t bytes) {
   return meets;
 }
 
+/* The mirror of the same part of a file at another address, which has this address from now on, too. Called with the lock held. */
+static struct graft_mirror *join(struct graft_mirror_list *list, const void *host, const struct graft_file_part *file) {
+  struct graft_mirror *m = list->first;
+  while (m && !graft_file_part_is_same(&m->file, file)) m = m->next;
+  struct graft_mirror_twin *twin = m ? malloc(sizeof *twin) : NULL;
+  if (!m) return NULL;
+  if (!twin) graft_die("no memory for an address of mirrored memory", 0);
+  *twin = (struct graft_mirror_twin){m->twins, (uint8_t *)host};
+  m->twins = twin;
+  return m;
+}
+
 uint64_t graft_mirror_of(const void *host, size_t bytes, enum graft_mirror_use use) {
   struct graft_mirror_list *list = graft_mirror_list();
+  struct graft_file_part file = {0};
+  bool is_of_file = use == GRAFT_MIRROR_MAPPED && !graft_shadow_is_alone((uintptr_t)host) && graft_file_part_of(host, bytes, &file);
   pthread_mutex_lock(&list->lock);
+  struct graft_mirror *joined = is_of_file ? join(list, host, &file) : NULL;
+  if (joined) {
+    pthread_mutex_unlock(&list->lock);
+    return joined->device;
+  }
   struct graft_mirror *m = mirror_with(host, bytes, use);
   uint64_t device = m ? m->device + (uint64_t)((const uint8_t *)host - m->host) : 0;
   if (m) m->graph = list->graphs;
@@ -157,7 +181,8 @@ uint64_t graft_mirror_of(const void *host, size_t bytes, enum graft_mirror_use u
                                 .use = use,
                                 .graph = list->graphs,
                                 .shared = graft_region_holds(shadow, bytes),
-                                .allocated = true};
+                                .allocated = true,
+                                .file = file};
   if (enter(wanted, false)) return wanted.device;
   if (shadow != host) graft_shadow_free(shadow);
   return 0;
@@ -175,9 +200,41 @@ void graft_mirror_attach(const void *host, bool attached) {
   pthread_mutex_unlock(&list->lock);
 }
 
+/* Takes an address from a mirror that has another. False if no such mirror has it. Called with the lock held. */
+static bool leave(const struct graft_mirror_list *list, const void *host) {
+  for (struct graft_mirror *m = list->first; m; m = m->next) {
+    struct graft_mirror_twin **p = &m->twins;
+    while (*p && (*p)->host != host && m->host != host) p = &(*p)->next;
+    struct graft_mirror_twin *twin = *p;
+    if (!twin) continue;
+    if (m->host == host) m->host = twin->host;
+    *p = twin->next;
+    free(twin);
+    return true;
+  }
+  return false;
+}
+
+void *graft_mirror_twin(const void *host) {
+  struct graft_mirror_list *list = graft_mirror_list();
+  void *twin = NULL;
+  pthread_mutex_lock(&list->lock);
+  for (const struct graft_mirror *m = list->first; m && !twin; m = m->next) {
+    bool has = m->host == host;
+    for (const struct graft_mirror_twin *t = m->twins; t && !has; t = t->next) has = t->host == host;
+    if (has && m->twins) twin = m->host == host ? m->twins->host : m->host;
+  }
+  pthread_mutex_unlock(&list->lock);
+  return twin;
+}
+
 bool graft_mirror_end(const void *host) {
   struct graft_mirror_list *list = graft_mirror_list();
   pthread_mutex_lock(&list->lock);
+  if (leave(list, host)) {
+    pthread_mutex_unlock(&list->lock);
+    return true;
+  }
   struct graft_mirror **p = &list->first;
   while (*p && (*p)->host != host) p = &(*p)->next;
   struct graft_mirror *m = *p;

@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "memory/file_part.h"
 #include "memory/mirror.h"
 
 struct graft_object;
@@ -22,18 +23,26 @@ enum graft_chunk_state {
   GRAFT_CHUNK_EARLY /* given back while work may be under way */
 };
 
+/* Another address of the program's memory of a mirror: the program has mapped the same part of a file twice. */
+struct graft_mirror_twin {
+  struct graft_mirror_twin *next;
+  uint8_t *host;
+};
+
 struct graft_mirror {
   struct graft_mirror *next;
   uint8_t *host;   /* the program's */
   uint64_t device; /* the device's */
   size_t bytes;
   enum graft_mirror_use use;
-  bool shared;     /* the device's side is memory of this process, too */
-  bool allocated;  /* device is from graft_shadow_allocate */
-  uint8_t *base;   /* what both were when they were last equal */
-  uint8_t *chunks; /* of exclusive memory: where each chunk is; NULL for other memory */
-  uint8_t *dirty;  /* of exclusive memory: pages that are to be sent */
-  bool watched;    /* whether exclusive memory was ever taken; until then the kernel provides its pages */
+  bool shared;                 /* the device's side is memory of this process, too */
+  bool allocated;              /* device is from graft_shadow_allocate */
+  uint8_t *base;               /* what both were when they were last equal */
+  uint8_t *chunks;             /* of exclusive memory: where each chunk is; NULL for other memory */
+  uint8_t *dirty;              /* of exclusive memory: pages that are to be sent */
+  struct graft_file_part file; /* what host is a mapping of, without bytes for other memory */
+  struct graft_mirror_twin *twins;
+  bool watched; /* whether exclusive memory was ever taken; until then the kernel provides its pages */
   /* The range that queued work may write at the device and that is not known to be over, as offsets; empty if equal. */
   size_t written, written_end;
   uint64_t work;                /* the number of the last such work */
