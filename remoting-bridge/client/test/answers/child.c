@@ -122,8 +122,10 @@ static void uninitialized(struct answer_case *one, struct arguments *a) {
   }
 }
 
-static bool may_end_objects(const char *name) {
-  static const char *const verbs[] = {"Free", "Destroy", "Unload", "Release", "Unmap", "Unregister", "Reset", "Detach", "Close"};
+/* Ends objects, or leaves them with attributes that other calls go by: a function that may have no dynamic shared memory, say. */
+static bool may_spoil_objects(const char *name) {
+  static const char *const verbs[] = {"Free",       "Destroy", "Unload", "Release", "Unmap",
+                                      "Unregister", "Reset",   "Detach", "Close",   "SetAttribute"};
   for (size_t i = 0; i < sizeof verbs / sizeof *verbs; i++) {
     if (strstr(name, verbs[i])) return true;
   }
@@ -156,7 +158,7 @@ static bool execute(int at, struct arguments *a, struct slot *slot) {
   /* Risky cases are run last, so that what a crash has left can spoil no others. */
   if (result == CRASHED && slot->pass != RISKY_FORWARD && slot->pass != RISKY_BACKWARD) return false;
   if (one->state == UNINITIALIZED) return strcmp(one->function->name, "cuInit") != 0;
-  if (may_end_objects(one->function->name) || result == CRASHED) world_forget();
+  if (may_spoil_objects(one->function->name) || result == CRASHED) world_forget();
   if (!strncmp(one->function->name, "cuMemHostRegister", 17)) world_unregister(a->value[0]);
   int later = 0;
   bool usable = world_leave(one->state, &later) && (result != CRASHED || world_is_usable());

@@ -113,6 +113,7 @@ final class AnswersTest {
     Map<String, String> environment = server.environment("shm://" + folder.resolve("socket"));
     Finished program = Finished.run(folder, environment, command, Duration.ofMinutes(8));
     assertThat(program.code()).as("%s", program).isZero();
+    System.out.println(program.err()); // both answers of each case that varies
     return parse(program.out().lines());
   }
 
