@@ -214,7 +214,7 @@ static void open_once(struct graft_session *s) {
   if (s->open_result) return;
   graft_environment_read();
   struct graft_session *before = graft_session_use(s);
-  rpc_graftProgram((unsigned)getpid(), program_invocation_short_name, batch_job()); /* for the server's operators */
+  rpc_graftProgram_v2((unsigned)getpid(), program_invocation_short_name, batch_job()); /* for the server's operators */
   int r = graft_devices_load(s);
   graft_session_use(before);
   if (r) s->open_result = r;

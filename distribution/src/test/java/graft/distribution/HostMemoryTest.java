@@ -26,18 +26,7 @@ final class HostMemoryTest {
   @BeforeAll
   static void serve() throws Exception {
     server = SoftwareServer.forAllChannels(folder);
-    Finished gcc =
-        Finished.run(
-            Checkout.ROOT,
-            System.getenv(),
-            List.of(
-                "sh",
-                "-c",
-                "gcc -O1 -std=c11 -D_GNU_SOURCE -pthread remoting-bridge/client/fuzz/memory/*.c"
-                    + " -o \"$1\" -ldl",
-                "sh",
-                folder.resolve("memory").toString()));
-    assertThat(gcc.code()).as(gcc.err()).isZero();
+    Programs.buildMemoryFuzzer(folder);
   }
 
   @AfterAll

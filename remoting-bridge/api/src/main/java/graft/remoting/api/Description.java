@@ -221,11 +221,20 @@ public final class Description {
    * on the wire.
    */
   public long hash() {
+    return hash(signatures());
+  }
+
+  /** Returns what both ends must agree on for each function that is sent, in the order of ids. */
+  List<String> signatures() {
+    return wire().stream().map(Function::wireSignature).toList();
+  }
+
+  static long hash(List<String> signatures) {
     try {
       MessageDigest digest = MessageDigest.getInstance("SHA-256");
       digest.update((byte) WIRE_VERSION);
-      for (Function f : wire()) {
-        digest.update(f.wireSignature().getBytes(StandardCharsets.UTF_8));
+      for (String signature : signatures) {
+        digest.update(signature.getBytes(StandardCharsets.UTF_8));
       }
       return ByteBuffer.wrap(digest.digest()).order(ByteOrder.LITTLE_ENDIAN).getLong();
     } catch (NoSuchAlgorithmException e) {

@@ -27,6 +27,7 @@ final class DispatcherGenerator {
         import graft.remoting.device.Memory;
         import graft.remoting.server.protocol.ProtocolException;
         import graft.remoting.server.session.memory.KnownNumbers;
+        import java.util.List;
 
         /** Decodes records, checks what they name, calls the device or the session, encodes results. */
         public final class Dispatcher extends DispatcherBase {
@@ -54,6 +55,11 @@ final class DispatcherGenerator {
             super(device, handles, session, checks);
           }
 
+          /** The earlier releases whose clients are served, with the present ids of their functions. */
+          static final List<ClientRelease> EARLIER =
+              List.of(
+        %s);
+
           @Override
           int execute(int function, Call call) {
             return switch (function) {
@@ -67,11 +73,22 @@ final class DispatcherGenerator {
             wire.size(),
             wire.stream().map(f -> "    \"" + f.symbol() + "\",\n").collect(Collectors.joining()),
             wire.stream().map(f -> "    " + f.works() + ",\n").collect(Collectors.joining()),
+            EarlierRelease.all().stream().map(this::earlier).collect(Collectors.joining(",\n")),
             IntStream.range(0, wire.size())
                 .mapToObj(i -> "      case " + i + " -> " + wire.get(i).symbol() + "(call);\n")
                 .collect(Collectors.joining()),
             wire.stream().map(f -> new Decoder(f).method()).collect(Collectors.joining()),
             checks.methods());
+  }
+
+  private String earlier(EarlierRelease release) {
+    return release.ids(description).stream()
+        .map(String::valueOf)
+        .collect(
+            Collectors.joining(
+                ", ",
+                String.format("          new ClientRelease(%dL, List.of(", release.hash()),
+                "))"));
   }
 
   /** Writes the method that decodes the records of one function. */

@@ -8,14 +8,17 @@ import java.util.List;
 import java.util.Map;
 import java.util.stream.Stream;
 
-/** Writes the generated sources: {@code Generator device|server|client FOLDER}. */
+/**
+ * Writes the generated sources: {@code Generator device|server|client FOLDER}, and at a release
+ * {@code Generator release FOLDER}, whose file "functions" becomes one of the folder "releases".
+ */
 public final class Generator {
   private Generator() {}
 
   /** Runs the generator. */
   public static void main(String[] args) throws IOException {
     if (args.length != 2) {
-      throw new IllegalArgumentException("usage: Generator device|server|client FOLDER");
+      throw new IllegalArgumentException("usage: Generator device|server|client|release FOLDER");
     }
     Description description = Description.load();
     DeviceGenerator devices = new DeviceGenerator(description);
@@ -47,6 +50,8 @@ public final class Generator {
         write(folder.resolve("exports.map"), c.versionScript());
         write(folder.resolve("answers_table.h"), new AnswersGenerator(description).table());
       }
+      case "release" ->
+          write(folder.resolve("functions"), String.join("\n", description.signatures()) + "\n");
       default -> throw new IllegalArgumentException("unknown output " + args[0]);
     }
   }

@@ -27,6 +27,7 @@ import graft.remoting.server.pool.WorkerCommand;
 import graft.remoting.server.pool.WorkerPool;
 import graft.remoting.server.pool.WorkerStarter;
 import graft.remoting.server.pool.WorkerStarters;
+import graft.remoting.server.session.call.ClientRelease;
 import graft.remoting.server.session.call.Dispatcher;
 import graft.remoting.server.share.GpuShares;
 import graft.remoting.server.system.ListenAddress;
@@ -146,7 +147,12 @@ public final class GraftServer implements AutoCloseable {
     openViews(config, pool, metrics, shares, health, places);
     Handshake handshake =
         new Handshake(
-            Dispatcher.API_HASH, grants, certificates, pool::secret, config.handshakeLimit());
+            Dispatcher.API_HASH,
+            ClientRelease::isServed,
+            grants,
+            certificates,
+            pool::secret,
+            config.handshakeLimit());
     Acceptor acceptor =
         new Acceptor(
             listeners,

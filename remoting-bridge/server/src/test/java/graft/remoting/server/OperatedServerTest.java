@@ -57,7 +57,7 @@ class OperatedServerTest {
   void aSessionIsSeenWithWhatItUses() throws Exception {
     try (ServerFixture fixture = start("software", AuditLog.none());
         CudaClient bob = new CudaClient(fixture.bob())) {
-      bob.async("graftProgram", with(4711).text("train").text("slurm-7"));
+      bob.async("graftProgram_v2", with(4711).text("train").text("slurm-7"));
       bob.retain();
       long memory = bob.allocate(MIB);
       bob.async("cuMemsetD8_v2", with(memory, 1, MIB));
@@ -118,8 +118,8 @@ class OperatedServerTest {
     try (ServerFixture fixture = start("software", AuditLog.none());
         CudaClient alice = new CudaClient(fixture.alice())) {
       String hostile = "\u001b]0;root\u0007\n\u202Eevil" + "x".repeat(5000);
-      alice.async("graftProgram", with(-1).text(hostile).text(hostile));
-      alice.async("graftProgram", with(1).text("another").text(""));
+      alice.async("graftProgram_v2", with(-1).text(hostile).text(hostile));
+      alice.async("graftProgram_v2", with(1).text("another").text(""));
       Map<String, Object> seen = await(s -> s.get("claimedProgram") != null);
       assertThat(seen).containsEntry("claimedPid", 0xFFFFFFFFL);
       assertThat(seen.get("claimedProgram").toString())

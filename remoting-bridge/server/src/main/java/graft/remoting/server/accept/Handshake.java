@@ -16,6 +16,7 @@ import java.security.MessageDigest;
 import java.security.SecureRandom;
 import java.time.Duration;
 import java.util.HexFormat;
+import java.util.function.LongPredicate;
 
 /**
  * The server's side of the handshake: HELLO, CHALLENGE, for a client with a certificate TLS, PROOF.
@@ -25,6 +26,7 @@ import java.util.HexFormat;
  */
 public final class Handshake {
   private final long apiHash;
+  private final LongPredicate isServed;
   private final Grants grants;
   private final NodeCertificates certificates;
   private final Sessions sessions;
@@ -35,16 +37,19 @@ public final class Handshake {
   /**
    * A handshake.
    *
-   * @param apiHash the server's API description
+   * @param apiHash the hash of the server's API description
+   * @param isServed whether clients whose API description has that hash are served
    * @param limit the time within which a client must authenticate
    */
   public Handshake(
       long apiHash,
+      LongPredicate isServed,
       Grants grants,
       NodeCertificates certificates,
       Sessions sessions,
       Duration limit) {
     this.apiHash = apiHash;
+    this.isServed = isServed;
     this.grants = grants;
     this.certificates = certificates;
     this.sessions = sessions;
@@ -83,7 +88,11 @@ public final class Handshake {
     random.nextBytes(nonce);
     Node node = null;
     try (Certificates certificates = prepare(socket, hello, nonce, isSuspect, deadline)) {
-      send(socket, HandshakeMessages.challenge(HandshakeStatus.OK, apiHash, nonce), deadline);
+      // A client goes on if it gets the hash that it has sent.
+      send(
+          socket,
+          HandshakeMessages.challenge(HandshakeStatus.OK, hello.apiHash(), nonce),
+          deadline);
       if (certificates != null) {
         node = NodeCertificates.meet(certificates, socket, deadline);
       }
@@ -129,7 +138,7 @@ public final class Handshake {
               + HandshakeMessages.VERSION
               + ": install client and server of one release");
     }
-    if (hello.apiHash() != apiHash) {
+    if (!isServed.test(hello.apiHash())) {
       throw new HandshakeException(
           HandshakeStatus.WRONG_API,
           String.format(

@@ -153,6 +153,7 @@ public final class SessionGate {
               uses.slots(),
               slot.number(),
               channel,
+              accepted.hello().apiHash(),
               memory.terms(),
               memory.problem(),
               welcome(id, accepted),

@@ -12,6 +12,9 @@ import java.io.IOException;
  * and {@link #skipBulk}. Any thread may send.
  */
 public interface Channel extends AutoCloseable {
+  /** The offset of the function in a record. */
+  int FUNCTION = 4;
+
   /** The offset of the flags in a record. */
   int FLAGS = 6;
 

@@ -8,6 +8,7 @@ import java.io.IOException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.IntUnaryOperator;
 
 /**
  * A {@link Channel} on a stream transport. It receives as much as has arrived into one buffer, so
@@ -28,6 +29,7 @@ public final class StreamChannel implements Channel {
   private final AtomicLong bytesOut = new AtomicLong();
   private final DataConnections connections;
   private Runnable idle = () -> {};
+  private IntUnaryOperator functions = IntUnaryOperator.identity();
   private int start;
   private int end;
 
@@ -40,6 +42,11 @@ public final class StreamChannel implements Channel {
     this.transport = transport;
     this.spinNanos = TimeUnit.MICROSECONDS.toNanos(spinMicros);
     this.connections = new DataConnections(spinNanos);
+  }
+
+  /** Has the function of each record replaced, for a client that numbers functions otherwise. */
+  public void number(IntUnaryOperator functions) {
+    this.functions = functions;
   }
 
   @Override
@@ -65,6 +72,8 @@ public final class StreamChannel implements Channel {
           "the stream ends in the middle of a record of " + size + " bytes");
     }
     long record = buffer + start;
+    int function = Memory.getShort(record + FUNCTION) & 0xFFFF;
+    Memory.putShort(record + FUNCTION, (short) functions.applyAsInt(function));
     start += size;
     return record;
   }

@@ -172,6 +172,7 @@ final class ControlCodec {
     out.writeInt(start.slots());
     out.writeInt(start.slot());
     out.writeInt(start.channel());
+    out.writeLong(start.apiHash());
     put(out, start.shared());
     put(out, start.problem());
     out.write(start.welcome().array());
@@ -187,6 +188,7 @@ final class ControlCodec {
         in.readInt(),
         in.readInt(),
         in.readInt(),
+        in.readLong(),
         bytes(in),
         in.readUTF(),
         welcome(in),

@@ -69,6 +69,7 @@ public sealed interface ControlMessage {
    * @param slots the number of slots in the file that counts what the guest's sessions use
    * @param slot the slot of this session
    * @param channel the number of the channel, from HELLO
+   * @param apiHash the hash of the client's API description, from HELLO
    * @param shared what the worker has to know of shared memory, see {@link GuestMemory}
    * @param problem why there is no shared memory, empty if there is
    * @param tlsKey the pre-shared key of TLS, empty without TLS
@@ -80,6 +81,7 @@ public sealed interface ControlMessage {
       int slots,
       int slot,
       int channel,
+      long apiHash,
       Bytes shared,
       String problem,
       Bytes welcome,

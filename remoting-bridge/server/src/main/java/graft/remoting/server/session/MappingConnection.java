@@ -62,7 +62,7 @@ final class MappingConnection {
   }
 
   private void answer(long record) throws IOException {
-    int function = Memory.getShort(record + 4);
+    int function = Memory.getShort(record + Channel.FUNCTION);
     if (Memory.getInt(record) != RECORD || function < READ || function > MERGE) {
       throw new ProtocolException(
           "the connection for shadow mappings has a record of unknown form");

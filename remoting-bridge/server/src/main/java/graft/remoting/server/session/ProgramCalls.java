@@ -17,14 +17,21 @@ final class ProgramCalls implements SessionCalls.Program {
   }
 
   @Override
-  public int graftProgram(Call call, int process, long name, long job) {
+  public int graftProgram_v2(Call call, int process, long name, long job) {
+    return tell(process, name, Memory.string(job, GuestProgram.LONGEST));
+  }
+
+  @Override
+  public int graftProgram(Call call, int process, long name) {
+    return tell(process, name, "");
+  }
+
+  private int tell(int process, long name, String job) {
     if (!isTold) {
       isTold = true;
       told.accept(
           new GuestProgram(
-              Memory.string(name, GuestProgram.LONGEST),
-              Integer.toUnsignedLong(process),
-              Memory.string(job, GuestProgram.LONGEST)));
+              Memory.string(name, GuestProgram.LONGEST), Integer.toUnsignedLong(process), job));
     }
     return CudaResult.SUCCESS;
   }

@@ -15,6 +15,7 @@ import graft.remoting.server.protocol.HandshakeMessages;
 import graft.remoting.server.protocol.ProtocolException;
 import graft.remoting.server.session.RecordHandler;
 import graft.remoting.server.session.SessionTerms;
+import graft.remoting.server.session.call.ClientRelease;
 import graft.remoting.server.session.state.DeviceOutput;
 import graft.remoting.server.system.Libc;
 import graft.remoting.server.system.NativeSocket;
@@ -30,6 +31,7 @@ import graft.remoting.server.transport.VchanOffer;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.List;
+import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Semaphore;
@@ -64,6 +66,7 @@ final class WorkerSession {
   private final Backend backend;
   private final NativeSocket client;
   private final ControlMessage.StartSession start;
+  private final Optional<ClientRelease> release;
   private final GuestUse use;
   private final GpuLease lease;
   private final List<Integer> memory;
@@ -99,6 +102,7 @@ final class WorkerSession {
     this.backend = backend;
     this.client = client;
     this.start = start;
+    this.release = ClientRelease.of(start.apiHash());
     this.use = use;
     this.lease = lease;
     this.memory = memory;
@@ -114,7 +118,8 @@ final class WorkerSession {
       lease.askBy(this::askForLease);
       client.sendAll(start.welcome().array());
       NativeSocket wire = TlsSocket.accept(client, start.tlsKey(), TLS_LIMIT);
-      Channel records = new StreamChannel(transport(wire), spinMicros);
+      StreamChannel records = new StreamChannel(transport(wire), spinMicros);
+      number(records);
       records.dataConnections().onViolation(client::shutdown);
       RecordHandler executor =
           backend.begin(
@@ -315,9 +320,16 @@ final class WorkerSession {
     } else if (added.purpose() == HandshakeMessages.CONNECTION_DATA) {
       channel.dataConnections().add(new SocketTransport(connection));
     } else {
-      handler.addConnection(
-          added.purpose(), new StreamChannel(new SocketTransport(connection), spinMicros));
+      StreamChannel further = new StreamChannel(new SocketTransport(connection), spinMicros);
+      if (added.purpose() != HandshakeMessages.CONNECTION_MAPPINGS) { // its functions are its own
+        number(further);
+      }
+      handler.addConnection(added.purpose(), further);
     }
+  }
+
+  private void number(StreamChannel records) {
+    release.ifPresent(r -> records.number(r.functions()));
   }
 
   private boolean isRdmaData(ControlMessage.AddConnection added) {

@@ -44,7 +44,7 @@ public final class Call {
    */
   public void begin(long address) {
     Memory.copy(address, record, Memory.getInt(address));
-    function = Memory.getShort(record + 4) & 0xFFFF;
+    function = Memory.getShort(record + Channel.FUNCTION) & 0xFFFF;
     flags = Memory.getShort(record + Channel.FLAGS);
     failure = CudaResult.SUCCESS;
     bulkLeft = 0;

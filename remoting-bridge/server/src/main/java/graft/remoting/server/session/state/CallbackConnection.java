@@ -32,7 +32,7 @@ public final class CallbackConnection {
     try (connection) {
       for (long record = connection.nextRecord(); record != 0; record = connection.nextRecord()) {
         if (Memory.getInt(record) != RECORD
-            || !Dispatcher.name(Memory.getShort(record + 4) & 0xFFFF).equals(DONE)) {
+            || !Dispatcher.name(Memory.getShort(record + Channel.FUNCTION) & 0xFFFF).equals(DONE)) {
           throw new ProtocolException("the connection for callbacks has a record of unknown form");
         }
         functions.done(Memory.getLong(record + Channel.RECORD_HEADER));

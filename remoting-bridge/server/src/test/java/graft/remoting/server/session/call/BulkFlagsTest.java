@@ -113,7 +113,7 @@ class BulkFlagsTest {
   @Test
   void aProgramWithoutANameIsRefused() throws IOException {
     Session session = session();
-    int function = Dispatcher.number("graftProgram");
+    int function = Dispatcher.number("graftProgram_v2");
     try (GuardedRecord memory = new GuardedRecord(4096)) {
       assertThatCode(() -> session.execute(memory.put(record(function, 0, 3, 0))))
           .doesNotThrowAnyException();
