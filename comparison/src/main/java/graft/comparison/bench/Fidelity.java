@@ -233,7 +233,7 @@ public record Fidelity(
   }
 
   /** The outcomes as a tree for JSON, which is also a results file. */
-  public static Object tree(List<Outcome> outcomes) {
+  public static Map<String, Object> tree(List<Outcome> outcomes) {
     return Map.of(
         "programs",
         outcomes.stream().map(Outcome::tree).toList(),

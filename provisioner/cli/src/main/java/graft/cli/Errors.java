@@ -70,7 +70,7 @@ public final class Errors implements IExecutionExceptionHandler {
       tree.put("exitCode", code);
       tree.put("problems", details);
       PrintWriter out = TerminalWriter.over(line.getOut());
-      out.println(Json.pretty(tree));
+      out.println(Json.pretty(Output.withVersion(tree)));
       out.flush();
     }
     return code;

@@ -60,6 +60,17 @@ class MainTest {
   }
 
   @Test
+  void everyObjectBeginsWithTheVersionOfItsFields() throws Exception {
+    graft("validate", "--output", "json", write("graf: 1\n"));
+    graft("bundles", "--output", "json");
+    graft("list", "--output", "json");
+    graft("console", "--output", "json", folder.resolve("none.yaml").toString(), "alice");
+    graft("validate", "--output", "json"); // without its argument
+    assertThat(out.toString().lines().filter(line -> line.equals("{")).count()).isEqualTo(5);
+    assertThat(out.toString()).containsPattern("(?s)(\\{\n  \"formatVersion\" : 1,.*){5}");
+  }
+
+  @Test
   void anUnknownCommandEndsWithTwoAndTheNearestOne() {
     assertThat(graft("validat")).isEqualTo(ExitCode.USAGE);
     assertThat(err.toString()).contains("validate");

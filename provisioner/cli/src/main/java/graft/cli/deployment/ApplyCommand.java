@@ -88,7 +88,7 @@ public final class ApplyCommand implements Callable<Integer> {
               ? plan.deployment() + ": nothing to do"
               : plan.deployment() + String.format(Locale.ROOT, ": applied in %.1f s", seconds));
       Map<String, Object> tree = new LinkedHashMap<>();
-      tree.put("setup", plan.deployment());
+      tree.put("deployment", plan.deployment());
       tree.put("steps", plan.actions().size());
       tree.put("seconds", seconds);
       tree.put("warnings", plan.warnings());

@@ -65,7 +65,7 @@ public final class InventoryCommand implements Callable<Integer> {
         }
       }
       output.say(AnsibleHost.inventory(hosts).stripTrailing());
-      output.result(hosts);
+      output.foreignResult(hosts);
       return ExitCode.OK;
     }
   }

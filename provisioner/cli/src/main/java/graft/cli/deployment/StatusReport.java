@@ -68,7 +68,7 @@ record StatusReport(String text, Map<String, Object> tree, boolean same) {
       List<LiveFinding> findings) {
     boolean same = drift.isNone() && findings.isEmpty();
     Map<String, Object> tree = new LinkedHashMap<>();
-    tree.put("setup", state.deployment().text());
+    tree.put("deployment", state.deployment().text());
     tree.put("descriptor", journal.descriptor());
     tree.put("uri", journal.uri());
     tree.put("partial", journal.isPartial());

@@ -41,7 +41,7 @@ final class UndoReport {
             + ": "
             + (result.isWhole() ? done : result.errors().size() + " steps are left"));
     Map<String, Object> tree = new LinkedHashMap<>();
-    tree.put("setup", state.deployment().text());
+    tree.put("deployment", state.deployment().text());
     tree.put("steps", result.steps());
     tree.put("restored", result.restored());
     tree.put("errors", result.errors());

@@ -67,7 +67,7 @@ public final class ForgetCommand implements Callable<Integer> {
                 ? ""
                 : "; its token of the node stays valid: remove it from the node's list"));
     output.result(
-        Map.of("setup", state.deployment().text(), "forgotten", guest, "machine", machine));
+        Map.of("deployment", state.deployment().text(), "forgotten", guest, "machine", machine));
     return ExitCode.OK;
   }
 }

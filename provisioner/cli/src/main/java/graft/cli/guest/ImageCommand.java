@@ -181,7 +181,7 @@ public final class ImageCommand implements Runnable {
         rows.add(row);
         output.say(file + "  " + (Files.size(file) >> 20) + " MiB  " + row.get("sha256"));
       }
-      output.result(rows);
+      output.result(Map.of("images", rows));
       return ExitCode.OK;
     }
   }
@@ -206,7 +206,7 @@ public final class ImageCommand implements Runnable {
         output.say(
             file + ": " + (same ? "ok" : "differs from the image that was built or imported"));
       }
-      output.result(results);
+      output.result(Map.of("images", results));
       return well ? ExitCode.OK : ExitCode.FAILED;
     }
   }

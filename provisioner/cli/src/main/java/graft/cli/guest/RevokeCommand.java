@@ -51,7 +51,7 @@ public final class RevokeCommand implements Callable<Integer> {
                   Map.of("deployment", state.deployment().text(), "guest", guest));
               output.say("guest " + guest + ": access revoked");
             });
-    output.result(Map.of("setup", state.deployment().text(), "revoked", revoked));
+    output.result(Map.of("deployment", state.deployment().text(), "revoked", revoked));
     return ExitCode.OK;
   }
 }

@@ -75,7 +75,7 @@ public final class RotateCommand implements Callable<Integer> {
                       + ": has a new token"
                       + (endSessions ? ", and the sessions of its earlier ones end" : ""));
             });
-    output.result(Map.of("setup", state.deployment().text(), "rotated", rotated));
+    output.result(Map.of("deployment", state.deployment().text(), "rotated", rotated));
     return ExitCode.OK;
   }
 }

@@ -2,6 +2,8 @@ package graft.cli.terminal;
 
 import graft.common.json.Json;
 import java.io.PrintWriter;
+import java.util.LinkedHashMap;
+import java.util.Map;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
@@ -13,6 +15,12 @@ public final class Output {
     text,
     json
   }
+
+  /**
+   * The version of the fields of all commands' JSON. It rises when a field is removed or changes
+   * its meaning, not when one is added.
+   */
+  private static final int FORMAT_VERSION = 1;
 
   @Option(
       names = {"-o", "--output"},
@@ -43,20 +51,40 @@ public final class Output {
     }
   }
 
-  /** Prints the result as JSON, unless the output is text. */
-  public void result(Object tree) {
+  /**
+   * Prints the result as JSON, unless the output is text: an object with the version of the fields.
+   */
+  public void result(Map<String, ?> tree) {
     if (isJson()) {
-      out().println(Json.pretty(tree));
-      out().flush();
+      print(Json.pretty(withVersion(tree)));
     }
   }
 
-  /** Prints the result as JSON on one line, unless the output is text. */
-  public void resultLine(Object tree) {
+  /** The same on one line. */
+  public void resultLine(Map<String, ?> tree) {
     if (isJson()) {
-      out().println(Json.line(tree));
-      out().flush();
+      print(Json.line(withVersion(tree)));
     }
+  }
+
+  /** Prints JSON whose fields another program defines. */
+  public void foreignResult(Map<String, ?> tree) {
+    if (isJson()) {
+      print(Json.pretty(tree));
+    }
+  }
+
+  private void print(String json) {
+    out().println(json);
+    out().flush();
+  }
+
+  /** Puts the version of the fields before them. */
+  public static Map<String, Object> withVersion(Map<String, ?> tree) {
+    Map<String, Object> versioned = new LinkedHashMap<>();
+    versioned.put("formatVersion", FORMAT_VERSION);
+    versioned.putAll(tree);
+    return versioned;
   }
 
   /** Clears the terminal, if standard output is one. */

@@ -101,7 +101,7 @@ public record Plan(
   /** As a tree for JSON. */
   public Map<String, Object> toTree() {
     Map<String, Object> tree = new LinkedHashMap<>();
-    tree.put("setup", deployment);
+    tree.put("deployment", deployment);
     tree.put("uri", uri);
     tree.put("warnings", warnings);
     tree.put("notes", notes);

@@ -241,7 +241,7 @@ class PlannerTest {
   @Test
   void aPlanForProgramsIsJson() throws Exception {
     assertThat(Json.readObject(Json.line(host.plan(SMALL).toTree())))
-        .containsEntry("setup", "lab")
+        .containsEntry("deployment", "lab")
         .containsEntry("uri", "qemu:///system");
   }
 
