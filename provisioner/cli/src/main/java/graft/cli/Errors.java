@@ -65,15 +65,20 @@ public final class Errors implements IExecutionExceptionHandler {
     log.info("failed", e);
     err.flush();
     if (wantsJson(parsed)) {
-      Map<String, Object> tree = new LinkedHashMap<>();
-      tree.put("error", e.getMessage());
-      tree.put("exitCode", code);
-      tree.put("problems", details);
-      PrintWriter out = TerminalWriter.over(line.getOut());
-      out.println(Json.pretty(Output.withVersion(tree)));
-      out.flush();
+      print(line, e.getMessage(), code, details);
     }
     return code;
+  }
+
+  /** Prints what failed as JSON. */
+  static void print(CommandLine line, String message, int code, List<?> problems) {
+    Map<String, Object> tree = new LinkedHashMap<>();
+    tree.put("error", message);
+    tree.put("exitCode", code);
+    tree.put("problems", problems);
+    PrintWriter out = TerminalWriter.over(line.getOut());
+    out.println(Json.pretty(Output.withVersion(tree)));
+    out.flush();
   }
 
   private static int code(Exception e) {

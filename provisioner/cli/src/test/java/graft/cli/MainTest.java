@@ -10,6 +10,7 @@ import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -68,6 +69,20 @@ class MainTest {
     graft("validate", "--output", "json"); // without its argument
     assertThat(out.toString().lines().filter(line -> line.equals("{")).count()).isEqualTo(5);
     assertThat(out.toString()).containsPattern("(?s)(\\{\n  \"formatVersion\" : 1,.*){5}");
+  }
+
+  @Test
+  void aWrongCommandLineIsJsonForWhoAsksForJson() throws Exception {
+    for (List<String> asked : List.of(List.of("--output=json"), List.of("-o", "json"))) {
+      out.getBuffer().setLength(0);
+      List<String> words = new ArrayList<>(List.of("no-such-command"));
+      words.addAll(asked);
+      assertThat(graft(words.toArray(String[]::new))).isEqualTo(ExitCode.USAGE);
+      assertThat(Json.readObject(out.toString())).containsEntry("exitCode", (long) ExitCode.USAGE);
+    }
+    out.getBuffer().setLength(0);
+    graft("run", "--no-such-option", "--", "program", "-o", "json");
+    assertThat(out.toString()).isEmpty();
   }
 
   @Test
