@@ -1,9 +1,11 @@
 #include "memory/file_part.h"
 
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* A line of maps (proc_pid_maps(5)). */
 static bool is_part(const char *line, uint64_t from, uint64_t to, struct graft_file_part *part) {
@@ -18,8 +20,21 @@ static bool is_part(const char *line, uint64_t from, uint64_t to, struct graft_f
   return true;
 }
 
+/* Whether the first page is known to be the process's alone (proc_pid_pagemap(5)), so that its mappings, which may be many, need not be read. */
+static bool is_private(uint64_t address) {
+  enum { PAGE = 4096 };
+  const uint64_t present = UINT64_C(1) << 63, of_file = UINT64_C(1) << 61;
+  uint64_t page = 0;
+  int pagemap = open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC);
+  if (pagemap < 0) return false;
+  bool known = pread(pagemap, &page, sizeof page, (off_t)(address / PAGE * sizeof page)) == sizeof page;
+  close(pagemap);
+  return known && page & present && !(page & of_file);
+}
+
 bool graft_file_part_of(const void *memory, size_t bytes, struct graft_file_part *part) {
   uint64_t from = (uintptr_t)memory;
+  if (is_private(from)) return false;
   FILE *maps = fopen("/proc/self/maps", "re");
   char *line = NULL;
   size_t room = 0;

@@ -10,7 +10,7 @@ struct graft_file_part {
   uint64_t device, inode, offset, bytes;
 };
 
-/* False if the memory is not one shared mapping of a file. Takes longer the more mappings the process has. */
+/* False if the memory is not one shared mapping of a file. For memory that others may share this takes longer the more mappings the process has. */
 bool graft_file_part_of(const void *memory, size_t bytes, struct graft_file_part *part);
 bool graft_file_part_is_same(const struct graft_file_part *one, const struct graft_file_part *other);
 
