@@ -34,8 +34,7 @@ final class RunTest {
   @BeforeEach
   void buildThePrograms() throws Exception {
     Programs.build(
-        folder,
-        List.of("loop", "driver", "devices", "copying", "sharing", "managed", "attached", "twice"));
+        folder, List.of("loop", "driver", "devices", "copying", "sharing", "managed", "attached"));
   }
 
   @AfterEach
@@ -72,21 +71,6 @@ final class RunTest {
     String tcp = serve("tcp://127.0.0.1:0", "unix://" + socket);
     for (String address : List.of(tcp, "shm://" + socket, rdma(tcp))) {
       assertPrintsWhatItShould(command(at(address, folder + "/driver"), tcp, "me", RIGHT));
-    }
-  }
-
-  /** Two mappings of one file are one memory, so that kernels can wait for each other there. */
-  @Test
-  void aFileThatIsMappedTwiceIsOneMemory() throws Exception {
-    Path socket = folder.resolve("socket");
-    String tcp = serve("tcp://127.0.0.1:0", "unix://" + socket);
-    for (String address : List.of(tcp, "shm://" + socket)) {
-      List<String> command = command(at(address, folder + "/twice"), tcp, "me", RIGHT);
-      Finished program = Finished.run(folder, Map.of("PATH", "/usr/bin:/bin"), command);
-      assertThat(program.out())
-          .as("%s", program)
-          .isEqualTo("kernels: 1 1 1 1\nwithout the first: 11 1\ncopied: 5\n");
-      assertThat(program.code()).as("%s", program).isZero();
     }
   }
 

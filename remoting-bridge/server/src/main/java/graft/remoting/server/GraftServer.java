@@ -110,13 +110,7 @@ public final class GraftServer implements AutoCloseable {
     Grants grants = grants(config);
     NodeCertificates certificates = new NodeCertificates(config.certificates());
     notices.addAll(notices(config, certificates, configured));
-    List<Listener> listeners = new ArrayList<>();
-    for (ListenAddress address : config.listen()) {
-      Listener listener = Listener.open(address);
-      listeners.add(listener);
-      parts.add(listener);
-      addresses.add(listener.address());
-    }
+    List<Listener> listeners = listen(config);
     Path folder = runtimeFolder(config.runtimeFolder());
     WorkerStarter processes = processes(config, folder);
     ServerMetrics metrics = new ServerMetrics();
@@ -183,6 +177,17 @@ public final class GraftServer implements AutoCloseable {
       throw new ServerException("cannot tell graft-starter: " + e.getMessage(), e);
     }
     ServiceManager.ready();
+  }
+
+  private List<Listener> listen(ServerConfig config) throws ServerException {
+    List<Listener> listeners = new ArrayList<>();
+    for (ListenAddress address : config.listen()) {
+      Listener listener = Listener.open(address);
+      listeners.add(listener);
+      parts.add(listener);
+      addresses.add(listener.address());
+    }
+    return listeners;
   }
 
   /** Opens what shows the server to others: metrics, and the socket for operators. */
