@@ -13,17 +13,17 @@
 static const char usage[] =
     "Usage: graft-verify [--device=N] [--size=MIB] [--seconds=S] [--no-measure] [--json]\n"
     "\n"
-    "Starts CUDA, copies to the device and back, runs a kernel and checks its result; then measures copies and\n"
-    "launches. Prints one KEY=VALUE a line, the last one result=ok or result=failed: WHY.\n"
+    "Starts CUDA, copies to each device and back, runs a kernel there and checks its result; then measures copies\n"
+    "and launches of the first. Prints one KEY=VALUE a line, the last one result=ok or result=failed: WHY.\n"
     "\n"
-    "  --device=N     the device's number (0)\n"
+    "  --device=N     only the device of that number\n"
     "  --size=MIB     size of a measured copy, 1 to 1024 (8)\n"
     "  --seconds=S    how long copies are measured each way, 1 to 600 (0.2)\n"
     "  --no-measure   only check\n"
     "  --json         print one JSON object instead\n"
     "\n"
     "Keys: device, compute_capability, memory_bytes, driver_version, channel (the address that Graft's client\n"
-    "uses), client_version (its own), start_ms (cuInit until the context is there), then, measured: round_trip_us (the median of a call\n"
+    "uses), for each further device device_1, channel_1 and so on, client_version (its own), start_ms (cuInit until the context is there), then, measured: round_trip_us (the median of a call\n"
     "that waits for an answer), host_to_device_mb_s and device_to_host_mb_s (pageable memory, 10^6 bytes a\n"
     "second), pinned_to_device_mb_s and pinned_to_host_mb_s, queued_to_device_mb_s (pinned, copies that\n"
     "are waited for once, all of the same memory), spread_to_device_mb_s (the same, up to 8 MiB each, through 16 MiB),\n"
@@ -235,6 +235,16 @@ static void describe_client(void) {
   }
 }
 
+// A client of several servers shows the devices of those that it reaches.
+static void check_servers(void) {
+  int (*servers)(int *);
+  *(void **)&servers = dlsym(driver, "graftServers");
+  int reached, all = servers ? servers(&reached) : 0;
+  if (servers && reached < all) {
+    fail("%d of %d servers cannot be reached", all - reached, all);
+  }
+}
+
 static void launch(CUfunction saxpy, float a, CUdeviceptr x, CUdeviceptr y, int n) {
   void *parameters[] = {&a, &x, &y, &n};
   CHECK(cuLaunchKernel(saxpy, (unsigned)(n + 127) / 128, 1, 1, 128, 1, 1, 0, NULL, parameters, NULL));
@@ -268,6 +278,35 @@ static void check_kernel(CUfunction saxpy) {
   CHECK(cuMemFree_v2(device_y));
   free(x);
   free(y);
+}
+
+static void describe_further(CUdevice device, int ordinal) {
+  char key[32], name[256];
+  CHECK(cuDeviceGetName(name, sizeof name, device));
+  snprintf(key, sizeof key, "device_%d", ordinal);
+  print_text(key, name);
+  const char *(*channel)(void);
+  *(void **)&channel = dlsym(driver, "graftChannel");
+  if (channel && channel()) {
+    snprintf(key, sizeof key, "channel_%d", ordinal);
+    print_text(key, channel());
+  }
+}
+
+static void check_further(int ordinal) {
+  CUdevice device;
+  CUcontext context;
+  CUmodule module;
+  CUfunction saxpy;
+  CHECK(cuDeviceGet(&device, ordinal));
+  CHECK(cuDevicePrimaryCtxRetain(&context, device));
+  CHECK(cuCtxSetCurrent(context));
+  describe_further(device, ordinal);
+  CHECK(cuModuleLoadData(&module, ptx));
+  CHECK(cuModuleGetFunction(&saxpy, module, "saxpy"));
+  check_kernel(saxpy);
+  CHECK(cuModuleUnload(module));
+  CHECK(cuDevicePrimaryCtxRelease_v2(device));
 }
 
 static void *allocate_for_copies(size_t bytes, bool pinned) {
@@ -459,7 +498,7 @@ static long number(const char *option, const char *text, long lowest, long highe
 }
 
 int main(int count, char **arguments) {
-  long ordinal = 0, mebibytes = 8;
+  long ordinal = -1, mebibytes = 8;
   double limit = 0.2;
   bool measure = true;
   for (int i = 1; i < count; i++) {
@@ -488,6 +527,9 @@ int main(int count, char **arguments) {
   CHECK(cuInit(0));
   int devices;
   CHECK(cuDeviceGetCount(&devices));
+  check_servers();
+  bool all = ordinal < 0;
+  ordinal = all ? 0 : ordinal;
   if (ordinal >= devices) {
     fail("device %ld of %d", ordinal, devices);
   }
@@ -495,10 +537,11 @@ int main(int count, char **arguments) {
   CUcontext context;
   CHECK(cuDeviceGet(&device, (int)ordinal));
   describe(device);
-  describe_client();
   CHECK(cuDevicePrimaryCtxRetain(&context, device));
   CHECK(cuCtxSetCurrent(context));
-  print_number("start_ms", 1e3 * (seconds() - start), 1);
+  double ready = seconds();
+  describe_client();
+  print_number("start_ms", 1e3 * (ready - start), 1);
 
   CUmodule module;
   CUfunction saxpy;
@@ -519,5 +562,8 @@ int main(int count, char **arguments) {
   }
   CHECK(cuModuleUnload(module));
   CHECK(cuDevicePrimaryCtxRelease_v2(device));
+  for (int further = 1; all && further < devices; further++) {
+    check_further(further);
+  }
   finish(0, "ok");
 }

@@ -167,6 +167,17 @@ GRAFT_EXPORT const char *graftChannel(void) {
   return graft_session_is_open(s) ? s->config.server : NULL;
 }
 
+/* How many servers the program has, and how many of them were reached. */
+GRAFT_EXPORT int graftServers(int *reached) {
+  int all = 0;
+  *reached = 0;
+  for (struct graft_session *s = graft_session_next(NULL); s; s = graft_session_next(s)) {
+    all++;
+    *reached += graft_session_is_open(s);
+  }
+  return all;
+}
+
 /* The version of Graft that this client came with. */
 GRAFT_EXPORT const char *graftVersion(void) { return GRAFT_VERSION; }
 

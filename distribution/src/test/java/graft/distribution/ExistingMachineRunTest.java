@@ -10,6 +10,7 @@ import java.net.ServerSocket;
 import java.net.Socket;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -101,10 +102,8 @@ class ExistingMachineRunTest {
     }
   }
 
-  @Test
-  void aCudaProgramRunsThereUntilItsAccessIsRevoked() throws Exception {
-    List<String> before = files();
-    byte[] cache = Files.readAllBytes(folder.resolve("root/etc/ld.so.cache"));
+  /** The descriptor of the machine, as {@code adopt} writes it. */
+  private String adopted() throws Exception {
     String lab = folder.resolve("e2e.yaml").toString();
     said(
         "adopt",
@@ -116,6 +115,14 @@ class ExistingMachineRunTest {
         folder.resolve("key").toString(),
         "--known-hosts",
         folder.resolve("known-hosts").toString());
+    return lab;
+  }
+
+  @Test
+  void aCudaProgramRunsThereUntilItsAccessIsRevoked() throws Exception {
+    List<String> before = files();
+    byte[] cache = Files.readAllBytes(folder.resolve("root/etc/ld.so.cache"));
+    String lab = adopted();
     said("apply", lab);
     assertThat(Files.readAllBytes(folder.resolve("root/etc/ld.so.cache"))).isNotEqualTo(cache);
     assertThat(said("verify", lab))
@@ -129,5 +136,47 @@ class ExistingMachineRunTest {
     said("destroy", lab);
     assertThat(files()).isEqualTo(before);
     assertThat(Files.readAllBytes(folder.resolve("root/etc/ld.so.cache"))).isEqualTo(cache);
+  }
+
+  /** Each server has a token of its own, and one that is lost is not overlooked. */
+  @Test
+  void aCudaProgramRunsOnTheGpusOfTwoServers() throws Exception {
+    List<String> before = files();
+    String lab = adopted();
+    Path file = Path.of(lab);
+    Files.writeString(
+        file,
+        Files.readString(file)
+            .replaceFirst("(?m)^gpus:.*$", "$0\n  - {name: second, device: software}")
+            .replaceFirst("vgpu: (\\S+)", "vgpu: [$1, second]"));
+    String both =
+        "ok on Graft software device 0 %1$s tcp://127\\.0\\.0\\.1:\\d+;"
+            + " Graft software device 0 %1$s tcp://127\\.0\\.0\\.1:\\d+";
+    said("apply", lab);
+    String status = said("status", lab);
+    assertThat(status).containsPattern("CUDA " + both.formatted("by"));
+    List<String> tokens = tokens();
+    said("rotate", lab);
+    assertThat(tokens()).hasSize(2).doesNotHaveDuplicates().doesNotContainAnyElementsOf(tokens);
+    assertThat(said("verify", lab)).containsPattern(both.formatted("at"));
+    said("stop", lab, "second");
+    assertThat(graft("verify", lab).out()).contains("failed: 1 of 2 servers cannot be reached");
+    said("start", lab, "second");
+    said("revoke", lab, status.replaceFirst("(?s).*guest ([a-z0-9-]+): existing.*", "$1"));
+    assertThat(graft("verify", lab).out()).contains("failed");
+    said("destroy", lab);
+    assertThat(files()).isEqualTo(before);
+  }
+
+  /** The tokens on the machine, which only root may read. */
+  private List<String> tokens() throws IOException {
+    List<String> tokens = new ArrayList<>();
+    for (String name : List.of("token", "token-second")) {
+      Path token = folder.resolve("root/etc/graft").resolve(name);
+      assertThat(PosixFilePermissions.toString(Files.getPosixFilePermissions(token)))
+          .isEqualTo("rw-------");
+      tokens.add(Files.readString(token));
+    }
+    return tokens;
   }
 }

@@ -54,8 +54,14 @@ public final class JsonSchema {
       schema.put("description", doc.value());
     }
     if (shape.kind() == Shape.Kind.LIST) {
-      schema.put("type", "array");
-      schema.put("items", value(shape.type()));
+      Map<String, Object> list = new LinkedHashMap<>();
+      list.put("type", "array");
+      list.put("items", value(shape.type()));
+      if (shape.component().isAnnotationPresent(OneOrMore.class)) {
+        schema.put("anyOf", List.of(value(shape.type()), list));
+      } else {
+        schema.putAll(list);
+      }
       return schema;
     }
     schema.putAll(value(shape.type()));

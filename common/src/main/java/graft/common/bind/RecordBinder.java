@@ -180,13 +180,19 @@ public final class RecordBinder {
   }
 
   private List<Object> list(Shape shape, Node value, String name, Map<String, Position> where) {
-    if (!(value instanceof SequenceNode sequence)) {
+    List<Node> nodes;
+    String item = "an item of " + name;
+    if (value instanceof SequenceNode sequence) {
+      nodes = sequence.getValue();
+    } else if (shape.component().isAnnotationPresent(OneOrMore.class)) {
+      nodes = List.of(value);
+      item = name;
+    } else {
       problems.add(at(value), name + " must be a list", "write '- ' before each item");
       return List.of();
     }
     List<Object> items = new ArrayList<>();
-    String item = "an item of " + name;
-    for (Node node : sequence.getValue()) {
+    for (Node node : nodes) {
       Object bound = value(node, shape.type(), item);
       if (bound != null) {
         where.put(shape.key() + "[" + items.size() + "]", at(node));

@@ -54,6 +54,9 @@ public final class Reference {
 
   private String value(Shape shape) {
     String one = one(shape);
+    if (shape.component().isAnnotationPresent(OneOrMore.class)) {
+      return one + ", or a list of them";
+    }
     return shape.kind() == Shape.Kind.LIST ? "list of " + one : one;
   }
 

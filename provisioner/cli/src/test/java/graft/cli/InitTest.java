@@ -51,7 +51,7 @@ class InitTest {
     assertThat(lab.deploymentName()).hasToString("lab");
     assertThat(lab.gpus()).hasSize(1);
     assertThat(lab.guests()).hasSize(1);
-    assertThat(lab.guests().get(0).vgpu()).isPresent();
+    assertThat(lab.guests().get(0).vgpus()).hasSize(1);
     assertThat(out.toString()).startsWith("wrote " + file).contains("next: graft plan " + file);
   }
 

@@ -17,10 +17,13 @@ import graft.guests.connection.GuestConnection;
 import graft.guests.connection.GuestConnections;
 import graft.guests.connection.SshConnection;
 import graft.guests.connection.SshLogin;
+import graft.guests.payload.Payload;
+import graft.guests.payload.PayloadFile;
 import graft.hypervisors.libvirt.ConsoleLog;
 import graft.hypervisors.libvirt.Guest;
 import graft.hypervisors.libvirt.calls.LibvirtUri;
 import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.List;
 import java.util.Optional;
 import java.util.function.Predicate;
@@ -64,10 +67,10 @@ public final class AppliedGuest {
         .toList();
   }
 
-  /** The guests with a token, with which they authenticate to their server. */
+  /** The guests with tokens, with which they authenticate to their servers. */
   static List<String> withToken(JournalState journal) {
     return names(journal).stream()
-        .filter(name -> of(journal, name).step(MakeToken.class, "token").isPresent())
+        .filter(name -> of(journal, name).steps().stream().anyMatch(MakeToken.class::isInstance))
         .toList();
   }
 
@@ -91,6 +94,17 @@ public final class AppliedGuest {
         .map(Entry::step)
         .filter(step -> step.chain().equals(Chain.guest(name())))
         .toList();
+  }
+
+  /** The path in the guest of a token that a file of the host keeps. */
+  String place(Path token) {
+    return steps().stream()
+        .filter(BringsPayload.class::isInstance)
+        .flatMap(step -> ((BringsPayload) step).payload().files().stream())
+        .filter(file -> file.secret().equals(Optional.of(token)))
+        .map(PayloadFile::path)
+        .findFirst()
+        .orElse(Payload.TOKEN);
   }
 
   /** The guest's step of that name, if the journal has it. */

@@ -30,6 +30,9 @@ public final class ChannelProbe {
   private static final Pattern ADDRESS =
       Pattern.compile("[a-z][a-z+]{0,15}://[A-Za-z0-9\\[\\].:/_%-]{1,200}");
 
+  /** A path that the client's configuration names, which comes from the guest as well. */
+  private static final Pattern TOKEN_FILE = Pattern.compile("/[A-Za-z0-9/._-]{1,200}");
+
   private static final int MOST_ADDRESSES = 32;
 
   private static final Pattern NUMBER = Pattern.compile("[0-9]{1,12}(\\.[0-9]{1,9})?");
@@ -48,33 +51,45 @@ public final class ChannelProbe {
 
   /** A row for each channel, in the order in which the client tries them. */
   public List<Map<String, Object>> rows() {
+    List<String> lines = guest.run(List.of("cat", Payload.CLIENT_CONFIGURATION)).lines().toList();
+    List<String> servers = items(lines, "server");
+    List<String> tokens = items(lines, "token-file");
     List<Map<String, Object>> rows = new ArrayList<>();
-    for (String address : addresses()) {
-      rows.add(row(address));
+    for (int i = 0; i < servers.size(); i++) {
+      // Of one server alone the client takes one token.
+      boolean own =
+          servers.size() > 1
+              && servers.size() == tokens.size()
+              && TOKEN_FILE.matcher(tokens.get(i)).matches();
+      List<String> token = own ? List.of("GRAFT_TOKEN_FILE=" + tokens.get(i)) : List.of();
+      for (String address : List.of(servers.get(i).split("[, ]+"))) {
+        if (ADDRESS.matcher(address).matches() && rows.size() < MOST_ADDRESSES) {
+          rows.add(row(address, token));
+        }
+      }
     }
     return rows;
   }
 
-  private List<String> addresses() {
-    return guest
-        .run(List.of("cat", Payload.CLIENT_CONFIGURATION))
-        .lines()
-        .filter(line -> line.startsWith("server ="))
-        .flatMap(
-            line -> List.of(line.substring(line.indexOf('=') + 1).strip().split("[, ]+")).stream())
-        .filter(address -> ADDRESS.matcher(address).matches())
-        .limit(MOST_ADDRESSES)
+  /** The value of a setting for each of the client's servers. */
+  private static List<String> items(List<String> lines, String key) {
+    return lines.stream()
+        .filter(line -> line.startsWith(key + " ="))
+        .flatMap(line -> Stream.of(line.substring(line.indexOf('=') + 1).strip().split(" *; *")))
         .toList();
   }
 
-  private Map<String, Object> row(String address) {
+  private Map<String, Object> row(String address, List<String> token) {
     String program = CudaCheck.PROGRAM;
     Map<String, Object> row = new LinkedHashMap<>();
     row.put("channel", ChannelChoice.channel(address));
     row.put("path", address);
     StringBuilder said = new StringBuilder();
+    List<String> words = new ArrayList<>(List.of("env", "GRAFT_SERVER=" + address));
+    words.addAll(token);
+    words.add(program);
     guest
-        .run(List.of("env", "GRAFT_SERVER=" + address, program))
+        .run(words)
         .lines()
         .forEach(
             line -> {
@@ -136,7 +151,9 @@ public final class ChannelProbe {
       List<Map<String, Object>> rows, Optional<ChannelChoice> choice, String descriptor) {
     List<String> there = rows.stream().map(row -> row.get("path").toString()).toList();
     Optional<Map<String, Object>> taken = rows.stream().filter(ChannelProbe::works).findFirst();
-    if (taken.isEmpty()) {
+    if (choice.isPresent() && choice.get().by() == ChannelChoice.By.SEVERAL_SERVERS) {
+      return "the client takes the first of each server that works; " + choice.get().reason();
+    } else if (taken.isEmpty()) {
       return "the client has no channel that works";
     }
     String takes = "the client takes " + taken.get().get("path");

@@ -12,22 +12,21 @@ import graft.deployment.observe.Connections;
 import graft.deployment.state.DeploymentLock;
 import graft.deployment.state.StateFolder;
 import graft.deployment.step.guest.GrantAccess;
-import graft.deployment.step.guest.MakeToken;
 import graft.deployment.step.guest.PayloadStep;
 import graft.deployment.step.guest.ShareTokens;
 import graft.guests.connection.GuestConnection;
-import graft.guests.payload.Payload;
 import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Clock;
 import java.util.List;
 import java.util.Optional;
 
 /**
- * The tokens of a deployment's guests, in three places: in the guest, in a file of the host, and in
- * the list of the server.
+ * The tokens of a deployment's guests, one for each of a guest's servers, in three places: in the
+ * guest, in a file of the host, and in the list of the server.
  */
 public final class GuestTokens {
   private final JournalState journal;
@@ -38,7 +37,7 @@ public final class GuestTokens {
     this.connections = connections;
   }
 
-  /** An operation on a guest's token. */
+  /** An operation on a guest's tokens. */
   public interface Change {
     void of(String guest, GuestTokens tokens) throws IOException;
   }
@@ -70,26 +69,19 @@ public final class GuestTokens {
   }
 
   /**
-   * Gives a guest a new token. The server's list changes before the guest does, so that a program
-   * that starts between the two is refused.
+   * Gives a guest a new token for each of its servers. The servers' lists change before the guest
+   * does, so that a program that starts between the two is refused.
    *
-   * @param endSessions whether the server ends the sessions of the guest's earlier tokens; the next
+   * @param endSessions whether the servers end the sessions of the guest's earlier tokens; the next
    *     rotation without it removes that setting
-   * @throws GraftException if the token cannot be written into a running guest; the guest's old
-   *     token is invalid then
+   * @throws GraftException if the tokens cannot be written into a running guest; the guest's old
+   *     tokens are invalid then
    */
   public void rotate(String guest, boolean endSessions) throws IOException {
     AppliedGuest reached = AppliedGuest.of(journal, guest);
-    Path file =
-        reached.step(MakeToken.class, "token").map(MakeToken::token).orElseThrow(() -> none(guest));
-    GrantAccess access = access(guest);
-    byte[] token = (TokensFile.fresh() + "\n").getBytes(StandardCharsets.UTF_8);
-    PrivateFiles.write(file, token);
-    // A guest whose access was revoked stays without access.
-    if (access.list().readIfThere().containsKey(guest)) {
-      String settings = access.settings() + (endSessions ? " " + Grant.END_OTHERS : "");
-      access.list().grant(guest, text(token), settings.strip());
-      tellOwner(access.tokens());
+    List<GrantAccess> all = access(guest);
+    for (GrantAccess access : all) {
+      renew(access, endSessions);
     }
     boolean active = reached.isActive(connections);
     for (Entry entry : journal.entries().values()) {
@@ -99,14 +91,29 @@ public final class GuestTokens {
       }
     }
     if (active) {
-      bring(reached.open(connections), token);
+      GuestConnection connection = reached.open(connections);
+      for (GrantAccess access : all) {
+        bring(connection, access.token(), reached.place(access.token()));
+      }
     }
   }
 
-  /** Replaces the token in the guest; the file keeps its mode and group. */
-  private static void bring(GuestConnection connection, byte[] token) throws IOException {
-    String beside = Payload.TOKEN + ".graft-new";
-    connection.put(new ByteArrayInputStream(token), beside, 0600);
+  private void renew(GrantAccess access, boolean endSessions) throws IOException {
+    String token = TokensFile.fresh();
+    PrivateFiles.write(access.token(), (token + "\n").getBytes(StandardCharsets.UTF_8));
+    // A guest whose access was revoked stays without access.
+    if (access.list().readIfThere().containsKey(access.guest())) {
+      String settings = access.settings() + (endSessions ? " " + Grant.END_OTHERS : "");
+      access.list().grant(access.guest(), token, settings.strip());
+      tellOwner(access.tokens());
+    }
+  }
+
+  /** Replaces a token in the guest; the file keeps its mode and group. */
+  private static void bring(GuestConnection connection, Path token, String place)
+      throws IOException {
+    String beside = place + ".graft-new";
+    connection.put(new ByteArrayInputStream(Files.readAllBytes(token)), beside, 0600);
     GuestPrograms.run(
         connection,
         "/bin/sh",
@@ -114,25 +121,28 @@ public final class GuestTokens {
         "chmod \"$(stat -c %a \"$1\")\" \"$2\" && chgrp \"$(stat -c %g \"$1\")\" \"$2\""
             + " && mv -f \"$2\" \"$1\"",
         "sh",
-        Payload.TOKEN,
+        place,
         beside);
   }
 
-  /** Revokes a guest's access. */
+  /** Revokes a guest's access to all of its servers. */
   public void revoke(String guest) throws IOException {
-    GrantAccess access = access(guest);
-    access.list().revoke(guest);
-    tellOwner(access.tokens());
+    for (GrantAccess access : access(guest)) {
+      access.list().revoke(guest);
+      tellOwner(access.tokens());
+    }
   }
 
-  private GrantAccess access(String guest) {
-    AppliedGuest.of(journal, guest); // or says which guests there are
-    return journal.entries().values().stream()
-        .map(Entry::step)
-        .filter(step -> step instanceof GrantAccess && step.chain().name().equals(guest))
-        .map(GrantAccess.class::cast)
-        .findFirst()
-        .orElseThrow(() -> none(guest));
+  private List<GrantAccess> access(String guest) {
+    List<GrantAccess> all =
+        AppliedGuest.of(journal, guest).steps().stream()
+            .filter(GrantAccess.class::isInstance)
+            .map(GrantAccess.class::cast)
+            .toList();
+    if (all.isEmpty()) {
+      throw none(guest);
+    }
+    return all;
   }
 
   private static GraftException none(String guest) {
@@ -152,9 +162,5 @@ public final class GuestTokens {
     if (share.isPresent()) {
       share.get().bring(AppliedGuest.of(journal, share.get().guest()).open(connections));
     }
-  }
-
-  private static String text(byte[] token) {
-    return new String(token, StandardCharsets.UTF_8).strip();
   }
 }

@@ -8,6 +8,7 @@ import graft.deployment.state.ChannelMeasurement;
 import graft.deployment.state.ChannelMeasurement.Figures;
 import graft.deployment.state.ChannelMeasurement.Speed;
 import java.time.Instant;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -95,6 +96,31 @@ class ChannelProbeTest {
     assertThat(new ChannelProbe(words -> words.get(0).equals("cat") ? endless : "").rows())
         .as("each is a run of a program")
         .hasSizeLessThan(100);
+  }
+
+  @Test
+  void eachChannelOfSeveralServersIsMeasuredWithTheTokenOfItsServer() {
+    String configuration =
+        "server = shm:///a, unix:///a; tcp://b:1; tcp://c:1\n"
+            + "token-file = /etc/graft/token; /t.b; /$(id) x\n";
+    List<String> commands = new ArrayList<>();
+    List<Map<String, Object>> rows =
+        new ChannelProbe(
+                words -> {
+                  commands.add(String.join(" ", words));
+                  return words.get(0).equals("cat") ? configuration : "result=ok\n";
+                })
+            .rows();
+    assertThat(rows)
+        .extracting(row -> row.get("path"))
+        .containsExactly("shm:///a", "unix:///a", "tcp://b:1", "tcp://c:1");
+    assertThat(commands.subList(1, 5))
+        .extracting(command -> command.replaceFirst(" [^ ]*$", ""))
+        .containsExactly(
+            "env GRAFT_SERVER=shm:///a GRAFT_TOKEN_FILE=/etc/graft/token",
+            "env GRAFT_SERVER=unix:///a GRAFT_TOKEN_FILE=/etc/graft/token",
+            "env GRAFT_SERVER=tcp://b:1 GRAFT_TOKEN_FILE=/t.b",
+            "env GRAFT_SERVER=tcp://c:1");
   }
 
   private static final Map<String, Object> BROKEN =

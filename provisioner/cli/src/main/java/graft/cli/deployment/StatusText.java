@@ -2,6 +2,7 @@ package graft.cli.deployment;
 
 import graft.deployment.DeploymentStatus;
 import graft.deployment.step.guest.AwaitGuest;
+import graft.guests.connection.CudaCheck;
 import java.util.Map;
 
 /** The status of a deployment as text: a line for each server and guest. */
@@ -39,10 +40,8 @@ final class StatusText {
         text.append(", ready after ").append(guest.get(AwaitGuest.BOOT_SECONDS)).append(" s");
       }
       if (guest.get("cuda") instanceof Map<?, ?> cuda) {
-        text.append(", CUDA ").append(cuda.get("result")).append(" on ").append(cuda.get("device"));
-        if (cuda.get("channel") != null) {
-          text.append(" by ").append(cuda.get("channel"));
-        }
+        text.append(", CUDA ").append(cuda.get("result"));
+        text.append(" on ").append(CudaCheck.devices(cuda, "by"));
       }
       text.append('\n');
     }

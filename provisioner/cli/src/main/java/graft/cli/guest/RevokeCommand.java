@@ -18,10 +18,10 @@ import picocli.CommandLine.Parameters;
 @Command(
     name = "revoke",
     mixinStandardHelpOptions = true,
-    header = "Revokes guests' access to their GPU, at once.",
+    header = "Revokes guests' access to their GPUs, at once.",
     description = {
       "",
-      "The server ends the guest's sessions, also those of running programs, and accepts no new"
+      "The guest's servers end its sessions, also those of running programs, and accept no new"
           + " ones. graft plan then shows that the access is missing, and graft apply grants it"
           + " again, after graft rotate with a new token.",
       ""

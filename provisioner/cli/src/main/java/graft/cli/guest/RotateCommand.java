@@ -22,7 +22,8 @@ import picocli.CommandLine.Parameters;
     header = "Replaces the tokens of guests.",
     description = {
       "",
-      "The new token goes into the guest and to its server, and the old one becomes invalid."
+      "The new token goes into the guest and to its server, and the old one becomes invalid; a guest"
+          + " with GPUs of several servers gets a new one for each of them."
           + " Running programs are not interrupted, and may still open further connections of"
           + " their sessions: if the old token was stolen, give --end-sessions. A guest that is off"
           + " gets its token when graft apply starts it.",

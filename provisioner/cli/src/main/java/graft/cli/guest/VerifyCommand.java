@@ -12,6 +12,7 @@ import graft.deployment.GuestVerification;
 import graft.deployment.journal.JournalState;
 import graft.deployment.observe.Connections;
 import graft.deployment.state.StateFolder;
+import graft.guests.connection.CudaCheck;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -30,8 +31,8 @@ import picocli.CommandLine.Parameters;
     header = "Runs a CUDA program in guests and reports on their vGPUs.",
     description = {
       "",
-      "Reports the device, the channel to its server, the speed of copies and launches, and whether"
-          + " the guest's client is that of this Graft. Ends with 1 if the program fails in a guest,"
+      "Reports each device and the channel to its server, the speed of copies and launches on the"
+          + " first, and whether the guest's client is that of this Graft. Ends with 1 if the program fails in a guest,"
           + " with 7 if a client is of another version.",
       "",
       "With --channels it measures each channel that a guest is set up for: the time of a round trip"
@@ -146,8 +147,8 @@ public final class VerifyCommand implements Callable<Integer> {
     if (!"ok".equals(row.get("result"))) {
       return text.append(row.get("result")).toString();
     }
-    text.append("ok on ").append(row.get("device"));
-    text.append(" at ").append(row.getOrDefault("channel", row.get("server")));
+    text.append("ok on ").append(CudaCheck.devices(row, "at"));
+    text.append(row.containsKey("channel") ? "" : " at " + row.get("server"));
     text.append("\n  copies: ")
         .append(row.get("host_to_device_mb_s"))
         .append(" MB/s to the device, ");

@@ -111,7 +111,7 @@ final class ContainerRules {
           "a container has no disk with a seed for cloud-init",
           "write setup: {files: ...}");
     }
-    if (guest.setup().group().isPresent() && guest.vgpu().isPresent()) {
+    if (guest.setup().group().isPresent() && guest.hasVgpu()) {
       problems.add(
           positions.of(guest.setup(), "group"),
           "the socket of the server is for the container's root alone",

@@ -6,6 +6,7 @@ import graft.deployment.descriptor.gpu.Gpu;
 import graft.deployment.descriptor.gpu.Owner;
 import graft.deployment.descriptor.guest.Existing;
 import graft.deployment.descriptor.guest.Guest;
+import graft.deployment.descriptor.guest.VGpu;
 import java.util.List;
 
 /**
@@ -76,25 +77,26 @@ final class ExistingRules {
     }
     aloneOnItsMachine(guest);
     ownsNoGpu(guest);
-    if (guest.vgpu().isEmpty()) {
+    if (!guest.hasVgpu()) {
       problems.add(
           positions.of(guest, "existing"),
           "the guest '" + guest.name() + "' exists already and has no vgpu: there is nothing to do",
           "write vgpu: GPU");
     }
-    guest
-        .vgpu()
-        .flatMap(
-            vgpu -> vgpu.gpu() == null ? java.util.Optional.empty() : descriptor.gpu(vgpu.gpu()))
-        .filter(gpu -> gpu.owner().kind() == Owner.Kind.GUEST)
-        .ifPresent(
-            gpu ->
-                problems.add(
-                    positions.of(guest, "vgpu"),
-                    "the machine cannot reach the GPU '"
-                        + gpu.name()
-                        + "', whose server is in a guest on a network of libvirt's",
-                    "use a GPU of this host or of a node"));
+    for (VGpu vgpu : guest.vgpus()) {
+      if (vgpu.gpu() != null
+          && descriptor
+              .gpu(vgpu.gpu())
+              .filter(gpu -> gpu.owner().kind() == Owner.Kind.GUEST)
+              .isPresent()) {
+        problems.add(
+            positions.of(vgpu),
+            "the machine cannot reach the GPU '"
+                + vgpu.gpu()
+                + "', whose server is in a guest on a network of libvirt's",
+            "use a GPU of this host or of a node");
+      }
+    }
   }
 
   /** A machine has one record of what it had, and one token. */

@@ -40,6 +40,9 @@ final class GuestRules {
   /** The rings of one process, and some memory for it to pin. */
   private static final MemorySize LEAST_REGION = MemorySize.ofMib(16);
 
+  /** The client's GRAFT_MOST_SERVERS. */
+  private static final int MOST_VGPUS = 7;
+
   private final Descriptor descriptor;
   private final Positions positions;
   private final Problems problems;
@@ -64,7 +67,8 @@ final class GuestRules {
     }
     guest.disks().forEach(disk -> disk(guest, disk));
     guest.networks().forEach(nic -> nic(guest, nic));
-    guest.vgpu().ifPresent(vgpu -> vgpu(guest, vgpu));
+    guest.vgpus().forEach(vgpu -> vgpu(guest, vgpu));
+    vgpus(guest);
     guest.passthrough().forEach(device -> passthrough(guest, device));
     guest.vfs().forEach(this::vf);
     placement(guest);
@@ -98,7 +102,7 @@ final class GuestRules {
     if (nic.network() == null) {
       return;
     }
-    if (nic.isClosed() && guest.vgpu().isEmpty()) {
+    if (nic.isClosed() && !guest.hasVgpu()) {
       problems.add(
           positions.of(nic, "network"),
           "a closed network reaches the server of a vGPU, and the guest has no vGPU",
@@ -125,7 +129,7 @@ final class GuestRules {
 
   private void vgpu(Guest guest, VGpu vgpu) {
     DescriptorRules.reference(
-        positions.of(guest, "vgpu"),
+        positions.of(vgpu),
         "GPU",
         vgpu.gpu(),
         DescriptorRules.names(descriptor.gpus(), Gpu::name),
@@ -133,7 +137,7 @@ final class GuestRules {
     Optional<Gpu> gpu = vgpu.gpu() == null ? Optional.empty() : descriptor.gpu(vgpu.gpu());
     if (gpu.isPresent() && owns(guest, gpu.get())) {
       problems.add(
-          positions.of(guest, "vgpu"),
+          positions.of(vgpu),
           "the guest owns '" + vgpu.gpu() + "' and cannot have a vGPU of it too",
           "remove 'vgpu', or change the owner");
     }
@@ -151,6 +155,28 @@ final class GuestRules {
             positions.of(vgpu, "memory"),
             "the vGPU has more memory than its GPU (" + gpu.get().memory().get() + ")");
       }
+    }
+  }
+
+  private void vgpus(Guest guest) {
+    Set<Name> seen = new HashSet<>();
+    for (VGpu vgpu : guest.vgpus()) {
+      if (vgpu.gpu() != null && !seen.add(vgpu.gpu())) {
+        problems.add(
+            positions.of(vgpu),
+            "the guest has two vGPUs of '" + vgpu.gpu() + "'",
+            "remove one: a program may use a device in several processes and threads");
+      }
+    }
+    if (guest.vgpus().size() > MOST_VGPUS) {
+      problems.add(
+          positions.of(guest.vgpus().get(MOST_VGPUS)),
+          "the guest has "
+              + guest.vgpus().size()
+              + " vGPUs, and its client uses "
+              + MOST_VGPUS
+              + " servers at most",
+          "remove some, or give them to another guest");
     }
   }
 

@@ -49,7 +49,7 @@ final class BundleObserver {
 
   InstallFacts observe(Map<Name, ConnectionFacts> connection) {
     for (Guest guest : file.descriptor().guests()) {
-      if (guest.vgpu().isPresent()) {
+      if (guest.hasVgpu()) {
         look(Bundles.CLIENT, Optional.empty());
       }
       for (BundleUse use : guest.setup().bundles()) {

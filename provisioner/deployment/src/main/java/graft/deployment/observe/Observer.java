@@ -15,6 +15,7 @@ import graft.deployment.descriptor.guest.Guest;
 import graft.deployment.descriptor.guest.Kernel;
 import graft.deployment.descriptor.guest.Nic;
 import graft.deployment.descriptor.guest.SetupFile;
+import graft.deployment.descriptor.guest.VGpu;
 import graft.deployment.state.DeviceClaims;
 import graft.deployment.state.Layout;
 import graft.deployment.state.MeasuredChannels;
@@ -73,8 +74,8 @@ public final class Observer {
     files.lookIn(Path.of("/dev/shm"), "graft." + state.deployment() + ".");
     files.lookUnder(Layout.of(state, CurrentUser.isRoot()).guests());
     for (Guest guest : descriptor.guests()) {
-      if (guest.root().isPresent()) {
-        files.lookUnder(ServerFolder.sockets(state, guest.name()));
+      for (VGpu vgpu : guest.root().isPresent() ? guest.vgpus() : List.<VGpu>of()) {
+        files.lookUnder(ServerFolder.sockets(state, guest.name(), guest.further(vgpu.gpu())));
       }
     }
     Set<Path> servers = new LinkedHashSet<>();
@@ -169,7 +170,7 @@ public final class Observer {
       Map<String, Grant> grants = new TokensFile(tokens).readIfThere();
       for (Guest guest : descriptor.guests()) {
         Grant grant = grants.get(guest.name().text());
-        Path token = state.token(guest.name());
+        Path token = state.token(guest.name(), guest.further(gpu.name()));
         if (grant != null
             && Files.exists(token)
             && grant.token().equals(Files.readString(token).strip())) {

@@ -45,8 +45,13 @@ public final class ChannelBasis {
   static List<String> addresses(List<Step> chain) {
     return configuration(chain)
         .filter(line -> line.startsWith(SERVER))
-        .flatMap(line -> Stream.of(line.substring(SERVER.length()).strip().split("[, ]+")))
+        .flatMap(line -> Stream.of(line.substring(SERVER.length()).strip().split("[,; ]+")))
         .toList();
+  }
+
+  /** Whether the client has the addresses of several servers. */
+  static boolean isOfSeveralServers(List<Step> chain) {
+    return configuration(chain).anyMatch(line -> line.startsWith(SERVER) && line.contains(";"));
   }
 
   /**

@@ -31,6 +31,7 @@ public record ChannelChoice(
   /** What decides on the order. It is the usual one except with the last constant. */
   public enum By {
     ONLY_CHANNEL,
+    SEVERAL_SERVERS,
     NOT_AWAITED,
     NOT_MEASURED,
     OUT_OF_DATE,
@@ -49,7 +50,10 @@ public record ChannelChoice(
       return Optional.empty();
     }
     List<String> basis = ChannelBasis.of(chain);
-    By by = by(usual, basis, chain, measured);
+    By by =
+        ChannelBasis.isOfSeveralServers(chain)
+            ? By.SEVERAL_SERVERS
+            : by(usual, basis, chain, measured);
     String when = measured.map(found -> found.when().toString()).orElse("");
     String command = "graft verify --channels " + deployment + " " + guest;
     List<String> order =
@@ -57,6 +61,8 @@ public record ChannelChoice(
     String reason =
         switch (by) {
           case ONLY_CHANNEL -> "it has no other channel";
+          case SEVERAL_SERVERS ->
+              "the usual order: its GPUs are of several servers, each with its own channels";
           case NOT_AWAITED ->
               "the usual order: graft does not wait for the guest (ready: {when: off})";
           case NOT_MEASURED -> "the usual order; " + command + " measures them";

@@ -21,6 +21,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.stream.Collectors;
 
 /**
  * A machine that exists already: what on it is in the way of the client, and the steps that give it
@@ -58,7 +59,10 @@ final class ExistingMachine {
             new GuestBundles(input, servers, guest).payload(),
             guest.ready().timeout()));
     if (guest.ready().verify()) {
-      String server = servers.forGuest(guest, guest.vgpu().orElseThrow().gpu()).toString();
+      String server =
+          guest.vgpus().stream()
+              .map(vgpu -> servers.forGuest(guest, vgpu.gpu()).toString())
+              .collect(Collectors.joining(" and "));
       steps.add(new VerifyOnMachine(name, login, server, guest.ready().timeout()));
     }
     return steps;
@@ -83,7 +87,8 @@ final class ExistingMachine {
     }
     machine(facts.report().get(), at, problems);
     ServerSteps servers = new ServerSteps(input);
-    if (facts.listen().isEmpty() && servers.node(guest.vgpu().orElseThrow().gpu()).isEmpty()) {
+    if (facts.listen().isEmpty()
+        && guest.vgpus().stream().anyMatch(vgpu -> servers.node(vgpu.gpu()).isEmpty())) {
       String host = existing.ssh().host().text();
       problems.add(
           at,
@@ -96,7 +101,7 @@ final class ExistingMachine {
     Problems found = new Problems();
     new GuestBundles(input, servers, guest).check(found);
     found.sorted().forEach(p -> problems.add(p.position(), p.message(), p.hint()));
-    new GuestChannels(input, guest).check(problems);
+    GuestChannels.of(input, guest).forEach(channels -> channels.check(problems));
   }
 
   private void files(Problems problems) {

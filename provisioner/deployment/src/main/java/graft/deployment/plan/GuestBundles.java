@@ -8,8 +8,10 @@ import graft.deployment.descriptor.gpu.GpuDevice;
 import graft.deployment.descriptor.gpu.Owner;
 import graft.deployment.descriptor.gpu.PortName;
 import graft.deployment.descriptor.guest.BundleUse;
+import graft.deployment.descriptor.guest.Channel;
 import graft.deployment.descriptor.guest.Guest;
 import graft.deployment.descriptor.guest.SetupFile;
+import graft.deployment.descriptor.guest.VGpu;
 import graft.deployment.observe.FileFacts;
 import graft.deployment.observe.InstallFacts;
 import graft.guests.bundle.Bundle;
@@ -28,11 +30,15 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.function.Function;
+import java.util.stream.Collectors;
 
 /** The payload of a guest: its bundles, and the files that the descriptor names. */
 final class GuestBundles {
   /** The audit trail of a server in a guest, if it is a file. */
   private static final Path AUDIT = Path.of("/var/log/graft/audit.jsonl");
+
+  private static final String ROOT = "root";
 
   private final PlanInput input;
   private final ServerSteps servers;
@@ -63,11 +69,12 @@ final class GuestBundles {
     for (Use use : uses()) {
       payload.add(input.snapshot().bundles().found().get(use.name()), use.variables());
     }
-    GuestChannels channels = new GuestChannels(input, guest);
-    if (channels.sharesMemory()) {
+    furtherTokens().forEach(payload::add);
+    List<GuestChannels> channels = GuestChannels.of(input, guest);
+    if (channels.stream().anyMatch(GuestChannels::sharesMemory)) {
       RegionRights.files().forEach(payload::add);
     }
-    if (channels.usesVchan()) {
+    if (channels.stream().anyMatch(GuestChannels::usesVchan)) {
       GrantRights.files().forEach(payload::add);
     }
     for (SetupFile given : guest.setup().files()) {
@@ -167,7 +174,7 @@ final class GuestBundles {
   private List<Use> uses() {
     List<Use> uses = new ArrayList<>();
     Position at = input.file().positions().of(guest);
-    if (guest.vgpu().isPresent()) {
+    if (guest.hasVgpu()) {
       uses.add(new Use(Bundles.CLIENT, client(), input.file().positions().of(guest, "vgpu")));
     }
     for (Gpu gpu : owned(input, guest)) {
@@ -186,21 +193,58 @@ final class GuestBundles {
         .with(Variables.GUEST, guest.name().text());
   }
 
-  /** The addresses of the server, the best first. */
+  /** The addresses of each server, the best first. */
   private String addresses() {
-    Name gpu = guest.vgpu().orElseThrow().gpu();
-    return new GuestChannels(input, guest).addresses(servers.forGuest(guest, gpu));
+    return eachServer(
+        gpu -> {
+          VGpu vgpu = guest.vgpu(gpu).orElseThrow();
+          return new GuestChannels(input, guest, vgpu).addresses(servers.forGuest(guest, gpu));
+        });
+  }
+
+  /** A value of the client's configuration with an item for each server. */
+  private String eachServer(Function<Name, String> item) {
+    return guest.vgpus().stream().map(VGpu::gpu).map(item).collect(Collectors.joining("; "));
+  }
+
+  /** The tokens for the servers of further vGPUs, with the rights of the first one's. */
+  private List<PayloadFile> furtherTokens() {
+    String group = guest.setup().group().map(Name::text).orElse(ROOT);
+    int mode = guest.setup().group().isPresent() ? 0640 : 0600;
+    return guest.vgpus().stream()
+        .skip(1)
+        .map(VGpu::gpu)
+        .map(gpu -> PayloadFile.secret(servers.token(guest, gpu), inGuest(gpu), mode))
+        .map(file -> file.inGroup(group))
+        .toList();
+  }
+
+  private String inGuest(Name gpu) {
+    return Payload.token(guest.further(gpu).map(Name::text));
   }
 
   private Variables client() {
     Optional<Name> group = guest.setup().group();
+    List<GuestChannels> channels = GuestChannels.of(input, guest);
+    boolean plain = channels.stream().allMatch(GuestChannels::needsNoEncryption);
     return common()
         .with(Variables.SERVER, addresses())
-        .with(Variables.ENCRYPTION, new GuestChannels(input, guest).encryption())
-        .with(Variables.RDMA_PORTS, new GuestChannels(input, guest).rdmaPorts())
-        .with(Variables.TOKEN, servers.token(guest).toString())
-        .with(Variables.GROUP, group.map(Name::text).orElse("root"))
+        .with(Variables.ENCRYPTION, plain ? "encryption = never\n" : "")
+        .with(Variables.RDMA_PORTS, rdmaPorts(channels))
+        .with(Variables.TOKEN, servers.token(guest, guest.vgpus().get(0).gpu()).toString())
+        .with(Variables.TOKEN_FILES, eachServer(this::inGuest))
+        .with(Variables.GROUP, group.map(Name::text).orElse(ROOT))
         .with(Variables.TOKEN_MODE, group.isPresent() ? "0640" : "0600");
+  }
+
+  /**
+   * The line of the client's configuration that restricts rdma to the guest's virtual functions.
+   * Empty where the port of one of them is not known; UCX then uses what it finds.
+   */
+  private String rdmaPorts(List<GuestChannels> channels) {
+    List<PortName> ports = input.devices().of(guest.name()).ports();
+    boolean used = channels.stream().anyMatch(one -> one.usable().contains(Channel.RDMA));
+    return !used || ports.isEmpty() ? "" : "rdma-ports = " + PortName.list(ports) + "\n";
   }
 
   private Variables server(Gpu gpu) {

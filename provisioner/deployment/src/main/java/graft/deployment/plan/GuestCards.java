@@ -2,6 +2,7 @@ package graft.deployment.plan;
 
 import graft.common.bind.Positions;
 import graft.common.bind.Problems;
+import graft.common.values.Name;
 import graft.deployment.descriptor.guest.Guest;
 import graft.deployment.descriptor.guest.Nic;
 import graft.deployment.observe.NetworkFacts;
@@ -45,10 +46,10 @@ final class GuestCards {
       return guest.networks();
     } else if (guest.root().isPresent()) {
       return List.of(); // a container reaches its server by a socket
-    } else if (keepsOpenCard() || (guest.vgpu().isPresent() && obstacle().isPresent())) {
+    } else if (keepsOpenCard() || (guest.hasVgpu() && obstacle().isPresent())) {
       return List.of(Nic.on(Nic.USER));
     }
-    return guest.vgpu().isPresent() ? List.of(Nic.on(Nic.CLOSED)) : List.of();
+    return guest.hasVgpu() ? List.of(Nic.on(Nic.CLOSED)) : List.of();
   }
 
   /** The card over which the guest reaches the server. */
@@ -80,7 +81,7 @@ final class GuestCards {
       return Optional.of(host);
     }
     return new ServerSteps(input)
-        .node(guest.vgpu().orElseThrow().gpu())
+        .node(gpu())
         .filter(node -> node.server().isUnix() || node.server().isVsock())
         .map(node -> "the server at " + node.server() + " is not reached by TCP");
   }
@@ -101,13 +102,14 @@ final class GuestCards {
 
   private InterfaceSpec source(Nic nic) {
     if (nic.isClosed()) {
-      return InterfaceSpec.tunnel(new ServerSteps(input).networkPort(vgpu()));
+      return InterfaceSpec.tunnel(new ServerSteps(input).networkPort(gpu()));
     }
     return nic.isUser() ? InterfaceSpec.userMode() : InterfaceSpec.network(nic.network().text());
   }
 
-  private graft.common.values.Name vgpu() {
-    return guest.vgpu().orElseThrow().gpu();
+  /** The GPU whose server a closed card reaches. */
+  private Name gpu() {
+    return guest.vgpus().get(0).gpu();
   }
 
   private boolean filters(Nic nic) {
@@ -151,8 +153,16 @@ final class GuestCards {
   /** Reports cards that the descriptor asks for and that cannot be had. */
   void check(Problems problems) {
     Positions positions = input.file().positions();
+    if (isClosed() && guest.vgpus().size() > 1) {
+      problems.add(
+          positions.of(guest, guest.networks().isEmpty() ? "vgpu" : "networks"),
+          "the guest has vGPUs of "
+              + guest.vgpus().size()
+              + " servers, and a closed network reaches one",
+          "write networks: [NETWORK] with a network of libvirt's, or networks: [user]");
+    }
     for (Nic nic : guest.networks()) {
-      if (nic.isClosed() && guest.vgpu().isPresent()) {
+      if (nic.isClosed() && guest.hasVgpu()) {
         obstacle()
             .ifPresent(
                 why ->

@@ -4,7 +4,7 @@ import graft.common.bind.Problems;
 import graft.common.grants.Share;
 import graft.common.values.Endpoint;
 import graft.common.values.MemorySize;
-import graft.deployment.descriptor.gpu.PortName;
+import graft.common.values.Name;
 import graft.deployment.descriptor.guest.Channel;
 import graft.deployment.descriptor.guest.Guest;
 import graft.deployment.descriptor.guest.VGpu;
@@ -25,7 +25,7 @@ import java.util.Set;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
-/** The channels of a guest with a vGPU, and why it has no others. */
+/** The channels of a guest to the server of one of its vGPUs, and why it has no others. */
 final class GuestChannels {
   /** The folder of shared memory in Linux, where QEMU puts the regions that libvirt names. */
   static final Path SHARED_MEMORY = Path.of("/dev/shm");
@@ -43,11 +43,13 @@ final class GuestChannels {
 
   private final PlanInput input;
   private final Guest guest;
+  private final VGpu vgpu;
   private final Map<Channel, String> obstacles = new EnumMap<>(Channel.class);
 
-  GuestChannels(PlanInput input, Guest guest) {
+  GuestChannels(PlanInput input, Guest guest, VGpu vgpu) {
     this.input = input;
     this.guest = guest;
+    this.vgpu = vgpu;
     noRdma().ifPresent(why -> obstacles.put(Channel.RDMA, why));
     if (guest.existing().isPresent()) {
       for (Channel local :
@@ -70,6 +72,11 @@ final class GuestChannels {
     }
   }
 
+  /** The channels of each of a guest's vGPUs, in the descriptor's order. */
+  static List<GuestChannels> of(PlanInput input, Guest guest) {
+    return guest.vgpus().stream().map(vgpu -> new GuestChannels(input, guest, vgpu)).toList();
+  }
+
   private boolean isContainer() {
     return guest.root().isPresent();
   }
@@ -81,17 +88,15 @@ final class GuestChannels {
   }
 
   private Channel wanted() {
-    return guest.vgpu().map(VGpu::channel).orElse(Channel.AUTO);
+    return vgpu.channel();
   }
 
   /** Why the guest has only a network to the server. */
   private Optional<String> serverIsAway() {
     ServerSteps servers = new ServerSteps(input);
-    if (guest.vgpu().isEmpty()) {
-      return Optional.empty();
-    } else if (servers.node(guest.vgpu().get().gpu()).isPresent()) {
+    if (servers.node(vgpu.gpu()).isPresent()) {
       return Optional.of("its server is on another machine");
-    } else if (servers.inGuest(guest.vgpu().get().gpu())) {
+    } else if (servers.inGuest(vgpu.gpu())) {
       return Optional.of("its server is in another guest");
     }
     return Optional.empty();
@@ -128,7 +133,7 @@ final class GuestChannels {
   }
 
   private boolean mayBeUnencrypted(Channel channel) {
-    return guest.vgpu().map(vgpu -> vgpu.unencrypted().contains(channel)).orElse(false);
+    return vgpu.unencrypted().contains(channel);
   }
 
   private Optional<String> noRdma() {
@@ -157,40 +162,42 @@ final class GuestChannels {
     } else if (serverIsAway().isPresent()) {
       return serverIsAway();
     }
-    MemorySize size = guest.vgpu().map(VGpu::region).orElse(new MemorySize(0));
-    long free = input.snapshot().host().sharedMemory();
-    for (Guest other : input.descriptor().guests()) {
-      if (other.name().equals(guest.name())) {
-        break;
-      }
-      free -= toBeMade(other);
-    }
-    return toBeMade(guest) > free
+    long free = freeSharedMemory();
+    return toBeMade(guest, vgpu) > free
         ? Optional.of(
             SHARED_MEMORY
                 + " has "
                 + new MemorySize(Math.max(0, free)).rounded()
                 + " free, and the region takes "
-                + size)
+                + region())
         : Optional.empty();
   }
 
-  /** The memory that a guest's region still has to allocate. */
-  private long toBeMade(Guest one) {
+  /** The shared memory that the regions before this one leave, in bytes. */
+  private long freeSharedMemory() {
+    long free = input.snapshot().host().sharedMemory();
+    for (Guest one : input.descriptor().guests()) {
+      for (VGpu its : one.vgpus()) {
+        if (one.name().equals(guest.name()) && its.gpu().equals(vgpu.gpu())) {
+          return free;
+        }
+        free -= toBeMade(one, its);
+      }
+    }
+    return free;
+  }
+
+  /** The memory that a region still has to allocate, in bytes. */
+  private long toBeMade(Guest one, VGpu its) {
     boolean never =
-        one.vgpu().isEmpty()
-            || one.existing().isPresent()
-            || (one.vgpu().get().channel() != Channel.AUTO
-                && one.vgpu().get().channel() != Channel.IVSHMEM);
-    boolean made = input.journal().entry(MakeRegion.id(one.name().text())).isPresent();
-    return never || made ? 0 : one.vgpu().get().region().bytes();
+        one.existing().isPresent()
+            || (its.channel() != Channel.AUTO && its.channel() != Channel.IVSHMEM);
+    String id = MakeRegion.id(one.name().text(), one.further(its.gpu()).map(Name::text));
+    return never || input.journal().entry(id).isPresent() ? 0 : its.region().bytes();
   }
 
   /** In the order in which the client tries them. */
   List<Channel> usable() {
-    if (guest.vgpu().isEmpty()) {
-      return List.of();
-    }
     return ALL.stream()
         .filter(this::isWanted)
         .filter(channel -> !obstacles.containsKey(channel))
@@ -199,29 +206,25 @@ final class GuestChannels {
 
   /** Reports a channel that the descriptor names and that is not possible. */
   void check(Problems problems) {
-    if (guest.vgpu().isPresent() && obstacles.containsKey(wanted())) {
+    if (obstacles.containsKey(wanted())) {
       problems.add(
-          input.file().positions().of(guest.vgpu().get(), "channel"),
+          input.file().positions().of(vgpu, "channel"),
           "the guest cannot use " + word(wanted()) + ": " + obstacles.get(wanted()),
           "channel: auto chooses the best that works");
-    } else if (guest.vgpu().isPresent() && usable().isEmpty()) {
+    } else if (usable().isEmpty()) {
       problems.add(
-          input.file().positions().of(guest, "vgpu"),
+          input.file().positions().of(vgpu),
           "the container cannot reach the server of its GPU: "
               + obstacles.get(Channel.SHM)
               + ", and it has no network",
           "write networks: [default], or another network that reaches the server");
     }
-    guest
-        .vgpu()
-        .map(VGpu::unencrypted)
-        .filter(named -> !Set.of(Channel.RDMA, Channel.TCP).containsAll(named))
-        .ifPresent(
-            named ->
-                problems.add(
-                    input.file().positions().of(guest.vgpu().get(), "unencrypted"),
-                    "only tcp and rdma send data over a network, not all of " + words(named),
-                    "unencrypted: [rdma]"));
+    if (!Set.of(Channel.RDMA, Channel.TCP).containsAll(vgpu.unencrypted())) {
+      problems.add(
+          input.file().positions().of(vgpu, "unencrypted"),
+          "only tcp and rdma send data over a network, not all of " + words(vgpu.unencrypted()),
+          "unencrypted: [rdma]");
+    }
   }
 
   private static String words(List<Channel> channels) {
@@ -247,7 +250,9 @@ final class GuestChannels {
         ? Optional.of(
             "the guest '"
                 + guest.name()
-                + "' reaches its GPU over the network: "
+                + "' reaches its GPU"
+                + (guest.vgpus().size() > 1 ? " '" + vgpu.gpu() + "'" : "")
+                + " over the network: "
                 + ALL.stream()
                     .filter(channel -> isWanted(channel) && obstacles.containsKey(channel))
                     .filter(this::isOfItsHypervisor)
@@ -290,31 +295,18 @@ final class GuestChannels {
   }
 
   /**
-   * The line of the client's configuration that restricts rdma to the guest's virtual functions.
-   * Empty where the port of one of them is not known; UCX then uses what it finds.
+   * Whether what the guest sends to this server needs no encryption. QEMU's user network and the
+   * closed network have no wire between the guest and this host: what the guest sends arrives at
+   * the host's loopback interface.
    */
-  String rdmaPorts() {
-    List<PortName> ports = input.devices().of(guest.name()).ports();
-    return !usable().contains(Channel.RDMA) || ports.isEmpty()
-        ? ""
-        : "rdma-ports = " + PortName.list(ports) + "\n";
-  }
-
-  /**
-   * The line of the client's configuration that turns off encryption; empty if the client decides
-   * by the address. QEMU's user network and the closed network have no wire between the guest and
-   * this host: what the guest sends arrives at the host's loopback interface.
-   */
-  String encryption() {
+  boolean needsNoEncryption() {
     boolean isPrivate =
         serverIsAway().isEmpty()
             && new GuestCards(input, guest)
                 .first()
                 .filter(nic -> nic.isUser() || nic.isClosed())
                 .isPresent();
-    return guest.vgpu().isPresent() && (isPrivate || mayBeUnencrypted(Channel.TCP))
-        ? "encryption = never\n"
-        : "";
+    return isPrivate || mayBeUnencrypted(Channel.TCP);
   }
 
   private Stream<String> addresses(Channel channel, Endpoint server) {
@@ -323,7 +315,7 @@ final class GuestChannels {
     if (channel == Channel.VSOCK) {
       return Stream.of(vsock);
     } else if (channel == Channel.SHM || channel == Channel.UNIX) {
-      return Stream.of(word(channel) + "://" + GuestContainer.socketInside());
+      return Stream.of(word(channel) + "://" + GuestContainer.socketInside(further()));
     }
     // With vsock, the first contact and the doorbell need no network either.
     return channel == Channel.IVSHMEM && usesVsock()
@@ -332,7 +324,11 @@ final class GuestChannels {
   }
 
   private MemorySize region() {
-    return guest.vgpu().orElseThrow().region();
+    return vgpu.region();
+  }
+
+  private Optional<Name> further() {
+    return guest.further(vgpu.gpu());
   }
 
   /** Whether the server grants pages to the guest. */
@@ -360,7 +356,8 @@ final class GuestChannels {
   }
 
   private String regionName() {
-    return "graft." + input.descriptor().deploymentName() + "." + guest.name();
+    String name = "graft." + input.descriptor().deploymentName() + "." + guest.name();
+    return name + further().map(gpu -> "." + gpu).orElse("");
   }
 
   private Path regionFile() {
@@ -372,7 +369,11 @@ final class GuestChannels {
     return sharesMemory()
         ? List.of(
             new MakeRegion(
-                input.snapshot().libvirt().uri(), guest.name().text(), regionFile(), region()))
+                input.snapshot().libvirt().uri(),
+                guest.name().text(),
+                regionFile(),
+                region(),
+                further().map(Name::text)))
         : List.of();
   }
 
@@ -386,15 +387,13 @@ final class GuestChannels {
     }
   }
 
-  /** The settings of a vGPU, in the format of the server's tokens file. */
+  /** The settings of the vGPU, in the format of the server's tokens file. */
   String grant() {
     List<String> settings = new ArrayList<>();
-    guest
-        .vgpu()
-        .flatMap(VGpu::memory)
+    vgpu.memory()
         .ifPresent(
             m -> settings.addAll(List.of("memory=" + m.bytes(), "guest-memory=" + m.bytes())));
-    guest.vgpu().flatMap(VGpu::sessions).ifPresent(n -> settings.add("max-sessions=" + n));
+    vgpu.sessions().ifPresent(n -> settings.add("max-sessions=" + n));
     if (usesVsock()) {
       settings.add("cid=" + cid());
     }
@@ -407,7 +406,7 @@ final class GuestChannels {
     if (usesVchan()) {
       settings.add("domain=" + guest.name()); // the name that GuestDomain gives the domain
     }
-    guest.vgpu().flatMap(VGpu::share).map(Share::settings).ifPresent(settings::addAll);
+    vgpu.share().map(Share::settings).ifPresent(settings::addAll);
     return String.join(" ", settings);
   }
 }

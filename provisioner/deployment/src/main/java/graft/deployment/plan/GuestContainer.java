@@ -2,8 +2,10 @@ package graft.deployment.plan;
 
 import graft.common.bind.Position;
 import graft.common.bind.Problems;
+import graft.common.values.Name;
 import graft.deployment.descriptor.HypervisorChoice;
 import graft.deployment.descriptor.guest.Guest;
+import graft.deployment.descriptor.guest.VGpu;
 import graft.deployment.journal.Entry;
 import graft.deployment.observe.FileFacts;
 import graft.deployment.state.ServerFolder;
@@ -25,7 +27,7 @@ final class GuestContainer {
   /** The folder around the root folder, in the folder of the guest's files. */
   private static final String FOLDER = "container";
 
-  /** Where a container sees the folder of its server's socket. */
+  /** Where a container sees the folder of its first server's socket. */
   private static final String SOCKETS = "/var/lib/graft/server";
 
   private final PlanInput input;
@@ -79,22 +81,36 @@ final class GuestContainer {
     return input.layout().guest(guest.name()).resolve(FOLDER);
   }
 
-  /** The folder of the server's socket for it, on the host. */
-  Path sockets() {
-    return ServerFolder.sockets(input.layout().state(), guest.name());
+  /**
+   * The folder of a server's socket for it, on the host.
+   *
+   * @param further the GPU, if it is that of a further vGPU
+   */
+  Path sockets(Optional<Name> further) {
+    return ServerFolder.sockets(input.layout().state(), guest.name(), further);
   }
 
-  /** The path at which it finds the server's socket. */
-  static String socketInside() {
-    return MakeSocketFolder.socket(Path.of(SOCKETS)).toString();
+  private static String socketsInside(Optional<Name> further) {
+    return SOCKETS + further.map(gpu -> "." + gpu).orElse("");
+  }
+
+  /** The path at which it finds that server's socket. */
+  static String socketInside(Optional<Name> further) {
+    return MakeSocketFolder.socket(Path.of(socketsInside(further))).toString();
+  }
+
+  private Boot.SharedFolder shared(VGpu vgpu) {
+    Optional<Name> further = guest.further(vgpu.gpu());
+    return new Boot.SharedFolder(sockets(further).toString(), socketsInside(further));
   }
 
   /** How it boots. */
   Boot boot() {
     List<Boot.SharedFolder> folders =
-        new GuestChannels(input, guest).usesSocket()
-            ? List.of(new Boot.SharedFolder(sockets().toString(), SOCKETS))
-            : List.of();
+        guest.vgpus().stream()
+            .filter(vgpu -> new GuestChannels(input, guest, vgpu).usesSocket())
+            .map(this::shared)
+            .toList();
     String init =
         Optional.ofNullable(input.snapshot().containers().roots().get(source()))
             .map(RootSource::init)

@@ -61,7 +61,7 @@ final class GuestDomain {
     if (features.contains(GuestFeature.PCI_PASSTHROUGH)) {
       spec.spareSlots(SPARE_SLOTS);
     }
-    new GuestChannels(input, guest).addTo(spec);
+    GuestChannels.of(input, guest).forEach(channels -> channels.addTo(spec));
     new GuestCards(input, guest).specs().forEach(spec::networkInterface);
     return spec.build();
   }

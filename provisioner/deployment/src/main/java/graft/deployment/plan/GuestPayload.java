@@ -33,7 +33,7 @@ public final class GuestPayload {
   /** The commands that check the bundles. */
   public List<String> checks() {
     List<String> checks = new ArrayList<>(bundles.checks().values());
-    if (guest.vgpu().isPresent()) {
+    if (guest.hasVgpu()) {
       checks.add(CudaCheck.PROGRAM + " --no-measure");
     }
     return checks;

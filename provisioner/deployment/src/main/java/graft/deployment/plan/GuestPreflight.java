@@ -46,7 +46,7 @@ final class GuestPreflight {
         }
       }
       new GuestCards(input, guest).check(problems);
-      new GuestChannels(input, guest).check(problems);
+      GuestChannels.of(input, guest).forEach(channels -> channels.check(problems));
       new GuestLogin(input, guest).check(positions.of(guest, "setup"), problems);
       features(guest);
       devices(guest);
@@ -157,7 +157,7 @@ final class GuestPreflight {
   }
 
   private void setup(Guest guest) {
-    Position at = positions.of(guest, guest.vgpu().isPresent() ? "vgpu" : "setup");
+    Position at = positions.of(guest, guest.hasVgpu() ? "vgpu" : "setup");
     ServerSteps servers = new ServerSteps(input);
     GuestBundles bundles = new GuestBundles(input, servers, guest);
     Setup.Method method = InstallMethodChoice.of(input, guest).method();
@@ -188,10 +188,10 @@ final class GuestPreflight {
   private void neighbours(Guest guest) {
     for (Gpu gpu : GuestBundles.owned(input, guest)) {
       for (Guest user : input.descriptor().guests()) {
-        boolean uses = user.vgpu().map(v -> v.gpu().equals(gpu.name())).orElse(false);
+        boolean uses = user.vgpu(gpu.name()).isPresent();
         if (uses && (shared(guest).isEmpty() || !shared(user).equals(shared(guest)))) {
           problems.add(
-              positions.of(user, "vgpu"),
+              positions.of(user.vgpu(gpu.name()).orElseThrow()),
               "'"
                   + user.name()
                   + "' cannot reach '"

@@ -3,6 +3,7 @@ package graft.deployment.plan;
 import graft.common.bind.Position;
 import graft.common.bind.Problems;
 import graft.common.values.MemorySize;
+import graft.common.values.Name;
 import graft.common.values.TimeSpan;
 import graft.deployment.descriptor.gpu.Gpu;
 import graft.deployment.descriptor.guest.Disk;
@@ -42,6 +43,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.stream.Collectors;
 
 /** The steps that make one guest. */
 final class GuestSteps {
@@ -53,7 +55,7 @@ final class GuestSteps {
   private final ServerSteps servers;
   private final Guest guest;
   private final GuestDevices devices;
-  private final GuestChannels channels;
+  private final List<GuestChannels> channels;
   private final Setup.Method method;
   private final GuestSeed seed;
   private final GuestLogin login;
@@ -67,7 +69,7 @@ final class GuestSteps {
     this.input = input;
     this.servers = servers;
     this.guest = guest;
-    this.channels = new GuestChannels(input, guest);
+    this.channels = GuestChannels.of(input, guest);
     this.method = InstallMethodChoice.of(input, guest).method();
     this.seed = new GuestSeed(input, guest);
     this.login = new GuestLogin(input, guest);
@@ -90,26 +92,27 @@ final class GuestSteps {
     return "disk-" + disk.name() + ".qcow2";
   }
 
-  /** The steps that let a guest use a GPU of this host; none for a GPU of a node. */
+  /** The steps that let a guest use GPUs of this host; none for GPUs of nodes. */
   static List<Step> access(PlanInput input, ServerSteps servers, Guest guest) {
-    if (guest.vgpu().isEmpty() || servers.node(guest.vgpu().get().gpu()).isPresent()) {
-      return List.of();
-    }
     String name = guest.name().text();
-    VGpu vgpu = guest.vgpu().get();
-    Path token = input.layout().state().token(guest.name());
-    String settings = new GuestChannels(input, guest).grant();
-    return List.of(
-        new MakeToken(name, token),
-        new GrantAccess(name, vgpu.gpu().text(), token, servers.tokens(vgpu.gpu()), settings));
+    List<Step> steps = new ArrayList<>();
+    for (VGpu vgpu : guest.vgpus()) {
+      Name gpu = vgpu.gpu();
+      if (servers.node(gpu).isEmpty()) {
+        Path token = servers.token(guest, gpu);
+        String settings = new GuestChannels(input, guest, vgpu).grant();
+        steps.add(new MakeToken(name, token, guest.further(gpu).map(Name::text)));
+        steps.add(new GrantAccess(name, gpu.text(), token, servers.tokens(gpu), settings));
+      }
+    }
+    return steps;
   }
 
   List<Step> steps() {
     Layout layout = input.layout();
     List<Step> steps = new ArrayList<>();
-    List<Step> access = access(input, servers, guest);
-    steps.addAll(access);
-    steps.addAll(access.isEmpty() ? List.of() : channels.steps());
+    steps.addAll(access(input, servers, guest));
+    channels.forEach(one -> steps.addAll(one.steps()));
     steps.add(new MakeFolder(name, folder, layout.ownParents() + 1));
     if (guest.image().isPresent()) {
       Path image = input.file().resolve(guest.image().get());
@@ -294,8 +297,8 @@ final class GuestSteps {
     String xml =
         Xml.print(input.hypervisor().domainXml(GuestDomain.spec(input, guest, devices), host));
     String cpus = guest.cpus() == 1 ? "1 CPU" : guest.cpus() + " CPUs";
-    String channelSummary = guest.vgpu().isPresent() ? ", channels " + channels.summary() : "";
-    String summary = cpus + ", " + guest.memory() + channelSummary;
+    String each = channels.stream().map(GuestChannels::summary).collect(Collectors.joining("; "));
+    String summary = cpus + ", " + guest.memory() + (each.isEmpty() ? "" : ", channels " + each);
     steps.add(new DefineGuest(uri, name, uuid, summary, xml));
     for (String device : devices.devices()) {
       Optional<Boolean> permissive =
@@ -343,8 +346,8 @@ final class GuestSteps {
                       new CheckBundle(uri, name, uuid, login.ssh(), bundle, command, timeout)));
     }
     steps.addAll(order(steps));
-    if (proven && guest.vgpu().isPresent()) {
-      boolean patient = servers.inGuest(guest.vgpu().get().gpu());
+    if (proven && guest.hasVgpu()) {
+      boolean patient = guest.vgpus().stream().anyMatch(vgpu -> servers.inGuest(vgpu.gpu()));
       steps.add(new VerifyCuda(uri, name, uuid, login.ssh(), patient, timeout));
     }
   }
@@ -355,7 +358,7 @@ final class GuestSteps {
    */
   private List<Step> order(List<Step> before) {
     Optional<ChannelChoice> choice = ChannelChoice.of(input, name, before);
-    if (choice.isEmpty()) {
+    if (choice.isEmpty() || choice.get().by() == ChannelChoice.By.SEVERAL_SERVERS) {
       return List.of();
     }
     Optional<ChannelMeasurement> measured =

@@ -239,9 +239,9 @@ public final class Planner {
     for (Guest guest : input.descriptor().guests()) {
       warnings.addAll(new GuestCards(input, guest).warnings());
       warnings.addAll(new GuestBundles(input, servers, guest).warnings());
-      GuestChannels channels = new GuestChannels(input, guest);
-      channels.warning().ifPresent(warnings::add);
-      channels.unusedRdma().ifPresent(warnings::add);
+      List<GuestChannels> channels = GuestChannels.of(input, guest);
+      channels.forEach(one -> one.warning().ifPresent(warnings::add));
+      channels.stream().flatMap(one -> one.unusedRdma().stream()).distinct().forEach(warnings::add);
       if (guest.cpus() > host.cpus()) {
         warnings.add(
             "the guest '" + guest.name() + "' has more CPUs than the host (" + host.cpus() + ")");

@@ -13,6 +13,7 @@ import graft.deployment.descriptor.gpu.Gpu;
 import graft.deployment.descriptor.gpu.GpuDevice;
 import graft.deployment.descriptor.gpu.Owner;
 import graft.deployment.descriptor.guest.Guest;
+import graft.deployment.descriptor.guest.VGpu;
 import graft.deployment.observe.FileFacts;
 import graft.deployment.observe.LibvirtFacts;
 import graft.deployment.observe.NetworkFacts;
@@ -46,7 +47,9 @@ final class Preflight {
       memory();
     }
     descriptor.gpus().forEach(this::gpu);
-    descriptor.guests().forEach(this::away);
+    for (Guest guest : descriptor.guests()) {
+      guest.vgpus().forEach(this::away);
+    }
     GuestPreflight guests = new GuestPreflight(input, problems);
     for (Guest guest : descriptor.guests()) {
       if (guest.existing().isPresent()) {
@@ -165,8 +168,8 @@ final class Preflight {
   /**
    * Checks a GPU of another machine, whose server has its own tokens file that Graft cannot change.
    */
-  private void away(Guest guest) {
-    Optional<Node> node = guest.vgpu().flatMap(vgpu -> new ServerSteps(input).node(vgpu.gpu()));
+  private void away(VGpu vgpu) {
+    Optional<Node> node = new ServerSteps(input).node(vgpu.gpu());
     if (node.isEmpty()) {
       return;
     }
@@ -183,15 +186,15 @@ final class Preflight {
           "a guest cannot reach " + node.get().server(),
           "write tcp://HOST:PORT");
     }
-    if (guest.vgpu().get().sessions().isPresent()) {
+    if (vgpu.sessions().isPresent()) {
       problems.add(
-          positions.of(guest.vgpu().get(), "sessions"),
+          positions.of(vgpu, "sessions"),
           "the server of the node '" + node.get().name() + "' says how many sessions a guest gets",
           "write max-sessions=NUMBER into its list of tokens, and remove the key here");
     }
-    if (guest.vgpu().get().memory().isPresent()) {
+    if (vgpu.memory().isPresent()) {
       problems.add(
-          positions.of(guest.vgpu().get(), "memory"),
+          positions.of(vgpu, "memory"),
           "the server of the node '" + node.get().name() + "' says how much memory a guest gets",
           "write memory=BYTES into its list of tokens, and remove the key here");
     }

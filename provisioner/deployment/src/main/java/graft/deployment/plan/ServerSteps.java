@@ -136,10 +136,11 @@ final class ServerSteps {
       for (Guest guest : input.descriptor().guests()) {
         if (uses(guest, gpu)) {
           listen.add(Endpoint.tcp(listenHost(guest), ports.get(gpu.name())));
-          if (new GuestChannels(input, guest).usesVsock()) {
+          GuestChannels channels = channels(guest, gpu.name());
+          if (channels.usesVsock()) {
             listen.add(Endpoint.vsock(Endpoint.ANY, ports.get(gpu.name())));
           }
-          if (new GuestChannels(input, guest).usesSocket()) {
+          if (channels.usesSocket()) {
             MakeSocketFolder socket = socket(gpu, guest);
             sockets.add(socket);
             listen.add(Endpoint.unix(MakeSocketFolder.socket(socket.folder()).toString()));
@@ -165,7 +166,7 @@ final class ServerSteps {
     return new MakeSocketFolder(
         gpu.name().text(),
         guest.name().text(),
-        container.sockets(),
+        container.sockets(guest.further(gpu.name())),
         isUnprivileged(gpu.name()),
         container.ids().first());
   }
@@ -217,8 +218,8 @@ final class ServerSteps {
   private Optional<String> whyRoot(Name gpu) {
     boolean usesVchan =
         input.descriptor().guests().stream()
-            .filter(guest -> guest.vgpu().map(vgpu -> vgpu.gpu().equals(gpu)).orElse(false))
-            .anyMatch(guest -> new GuestChannels(input, guest).usesVchan());
+            .filter(guest -> guest.vgpu(gpu).isPresent())
+            .anyMatch(guest -> channels(guest, gpu).usesVchan());
     if (usesVchan) {
       return Optional.of("vchan needs Xen's own devices, which give access to every domain");
     }
@@ -258,7 +259,8 @@ final class ServerSteps {
    */
   Optional<Step> grantLimit() {
     return input.descriptor().guests().stream()
-            .anyMatch(guest -> new GuestChannels(input, guest).usesVchan())
+            .flatMap(guest -> GuestChannels.of(input, guest).stream())
+            .anyMatch(GuestChannels::usesVchan)
         ? Optional.of(
             new RaiseGrantLimit(
                 input.descriptor().deploymentName().text(),
@@ -267,7 +269,11 @@ final class ServerSteps {
   }
 
   private static boolean uses(Guest guest, Gpu gpu) {
-    return guest.vgpu().map(v -> v.gpu().equals(gpu.name())).orElse(false);
+    return guest.vgpu(gpu.name()).isPresent();
+  }
+
+  private GuestChannels channels(Guest guest, Name gpu) {
+    return new GuestChannels(input, guest, guest.vgpu(gpu).orElseThrow());
   }
 
   /** The port of a GPU's server. */
@@ -288,7 +294,7 @@ final class ServerSteps {
     boolean elsewhere =
         input.descriptor().guests().stream()
             .filter(guest -> uses(guest, gpu) && guest.vfs().isEmpty())
-            .anyMatch(guest -> new GuestChannels(input, guest).usable().contains(Channel.RDMA));
+            .anyMatch(guest -> channels(guest, gpu.name()).usable().contains(Channel.RDMA));
     Map<Name, List<PortName>> adapters = input.devices().ports();
     if (elsewhere) {
       return List.of();
@@ -313,11 +319,11 @@ final class ServerSteps {
         .findFirst();
   }
 
-  /** The file with the token of a guest for the server of its GPU. */
-  Path token(Guest guest) {
-    return node(guest.vgpu().orElseThrow().gpu())
+  /** The file with the token of a guest for the server of a GPU. */
+  Path token(Guest guest, Name gpu) {
+    return node(gpu)
         .map(node -> input.file().resolve(node.tokenFile()))
-        .orElseGet(() -> input.layout().state().token(guest.name()));
+        .orElseGet(() -> input.layout().state().token(guest.name(), guest.further(gpu)));
   }
 
   /** Whether any guest uses a GPU without owning it. */
@@ -329,7 +335,7 @@ final class ServerSteps {
   List<String> users(Gpu gpu) {
     return input.descriptor().guests().stream()
         .filter(guest -> uses(guest, gpu))
-        .map(guest -> (guest.name() + " " + new GuestChannels(input, guest).grant()).strip())
+        .map(guest -> (guest.name() + " " + channels(guest, gpu.name()).grant()).strip())
         .toList();
   }
 

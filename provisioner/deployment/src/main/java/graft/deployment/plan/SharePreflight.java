@@ -32,12 +32,12 @@ final class SharePreflight {
   private void gpu(Gpu gpu) {
     List<Guest> users =
         input.descriptor().guests().stream()
-            .filter(guest -> guest.vgpu().filter(vgpu -> vgpu.gpu().equals(gpu.name())).isPresent())
+            .filter(guest -> guest.vgpu(gpu.name()).isPresent())
             .toList();
     int guaranteed = 0;
     List<String> holders = new ArrayList<>();
     for (Guest user : users) {
-      VGpu vgpu = user.vgpu().orElseThrow();
+      VGpu vgpu = user.vgpu(gpu.name()).orElseThrow();
       exclusive(gpu, user, users);
       Optional<Share> share = share(gpu, vgpu);
       if (share.isPresent() && share.get().type() == Share.Type.GUARANTEED) {
@@ -80,7 +80,7 @@ final class SharePreflight {
   }
 
   private void exclusive(Gpu gpu, Guest user, List<Guest> users) {
-    VGpu vgpu = user.vgpu().orElseThrow();
+    VGpu vgpu = user.vgpu(gpu.name()).orElseThrow();
     if (vgpu.exclusive() && users.size() > 1) {
       List<String> others =
           users.stream()

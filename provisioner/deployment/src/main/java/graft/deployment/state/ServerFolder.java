@@ -3,6 +3,7 @@ package graft.deployment.state;
 import graft.common.values.Name;
 import java.nio.file.Path;
 import java.util.Objects;
+import java.util.Optional;
 
 /**
  * The folders of a server that runs as its own user. That user may not enter the state folder.
@@ -23,10 +24,10 @@ public record ServerFolder(String instance) {
 
   /** The folders of the server of a GPU. State folders elsewhere than usual do not share names. */
   public static ServerFolder of(StateFolder state, Name gpu) {
-    return new ServerFolder(name(state, gpu));
+    return new ServerFolder(name(state, gpu.text()));
   }
 
-  private static String name(StateFolder state, Name part) {
+  private static String name(StateFolder state, String part) {
     Path root = state.path().toAbsolutePath().getParent();
     String name = state.deployment() + "." + part;
     return USUAL_STATE.equals(root) && name.length() <= MOST
@@ -39,9 +40,11 @@ public record ServerFolder(String instance) {
   /**
    * The folder of the server's socket for one container, which sees it as a folder of its own. Each
    * container has another one, since only its own root may use the socket.
+   *
+   * @param gpu the GPU of the server, if it is that of a further vGPU
    */
-  public static Path sockets(StateFolder state, Name guest) {
-    return SOCKETS.resolve(name(state, guest));
+  public static Path sockets(StateFolder state, Name guest, Optional<Name> gpu) {
+    return SOCKETS.resolve(name(state, guest + gpu.map(name -> "." + name).orElse("")));
   }
 
   /** The folder of what outlives a boot; root's, and the server's user may read it. */

@@ -137,8 +137,12 @@ public record StateFolder(Name deployment, Path path) {
     return new SshKeys(path.resolve("guest-" + guest + ".ssh"));
   }
 
-  /** The token of a guest. */
-  public Path token(Name guest) {
-    return path.resolve("guest-" + guest + ".token");
+  /**
+   * The token of a guest.
+   *
+   * @param gpu the GPU whose server takes it, if it is that of a further vGPU
+   */
+  public Path token(Name guest, Optional<Name> gpu) {
+    return path.resolve("guest-" + guest + gpu.map(name -> "." + name).orElse("") + ".token");
   }
 }

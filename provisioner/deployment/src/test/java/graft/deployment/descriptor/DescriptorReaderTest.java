@@ -68,8 +68,8 @@ class DescriptorReaderTest {
     Guest neighbour = read.guest(new Name("neighbour")).orElseThrow();
     assertThat(neighbour.memory()).isEqualTo(MemorySize.parse("16GiB"));
     assertThat(neighbour.vfs()).isEmpty();
-    assertThat(neighbour.vgpu().orElseThrow().compute()).contains(50);
-    assertThat(read.guest(new Name("small")).orElseThrow().vgpu().orElseThrow().gpu())
+    assertThat(neighbour.vgpus().get(0).compute()).contains(50);
+    assertThat(read.guest(new Name("small")).orElseThrow().vgpus().get(0).gpu())
         .isEqualTo(new Name("soft"));
   }
 

@@ -25,6 +25,7 @@ import java.nio.file.Path;
 import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Random;
 import java.util.SortedMap;
 import java.util.function.Function;
@@ -189,7 +190,8 @@ class PowerCutTest {
     Path token = state().resolve("lab/guest-alice.token");
     List<Step> files =
         List.of(
-            new MakeToken("alice", token), new GrantAccess("alice", "gpu0", token, tokens(), ""));
+            new MakeToken("alice", token, Optional.empty()),
+            new GrantAccess("alice", "gpu0", token, tokens(), ""));
     host.apply(host.plan(descriptor), files);
   }
 

@@ -180,11 +180,13 @@ final class RecordedDeployments {
             state.resolve("gpu-gpu0.pid"),
             state.resolve("gpu-gpu0.log"),
             List.of()));
-    steps.add(new MakeToken("alice", token));
+    steps.add(new MakeToken("alice", token, Optional.empty()));
     steps.add(new GrantAccess("alice", "gpu0", token, tokens, "memory=1073741824"));
     steps.add(new MakeSshKeys("alice", keys));
     steps.add(new MakeFolder("alice", guest, 0));
-    steps.add(new MakeRegion(uri, "alice", folder.resolve("region"), MemorySize.parse("64KiB")));
+    steps.add(
+        new MakeRegion(
+            uri, "alice", folder.resolve("region"), MemorySize.parse("64KiB"), Optional.empty()));
     steps.add(new CopyFile("alice", "kernel", image, guest.resolve("kernel")));
     steps.add(new BuildInitramfs("alice", image, payload, guest.resolve("initramfs")));
     steps.add(

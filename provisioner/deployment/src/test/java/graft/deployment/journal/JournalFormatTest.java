@@ -21,6 +21,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.stream.Collectors;
@@ -120,7 +121,7 @@ class JournalFormatTest {
                 .getResource("/state-before-ids/guest/lab/journal.jsonl")
                 .toURI());
     Files.copy(recorded, file());
-    Step token = new MakeToken("bob", Path.of("/s/token"));
+    Step token = new MakeToken("bob", Path.of("/s/token"), Optional.empty());
     try (Journal journal = Journal.open(file(), Steps.CODEC, Clock.systemUTC())) {
       journal.begin(journal.apply("/d/lab.yaml", ""), token, Map.of());
     }

@@ -123,7 +123,7 @@ class JournalTest {
 
   @Test
   void noSecretStandsInIt() {
-    Step token = new MakeToken("alice", Path.of("/s/token"));
+    Step token = new MakeToken("alice", Path.of("/s/token"), Optional.empty());
     try (Journal journal = open()) {
       journal.begin(journal.apply("", ""), token, Map.of());
     }

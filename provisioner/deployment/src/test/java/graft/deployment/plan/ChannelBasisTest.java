@@ -52,7 +52,12 @@ class ChannelBasisTest {
   @Test
   void addressesPortsDevicesAndTheRegion() {
     Step region =
-        new MakeRegion("qemu:///system", "alice", Path.of("/dev/shm/r"), MemorySize.parse("64MiB"));
+        new MakeRegion(
+            "qemu:///system",
+            "alice",
+            Path.of("/dev/shm/r"),
+            MemorySize.parse("64MiB"),
+            Optional.empty());
     assertThat(ChannelBasis.of(List.of(region, seed(RDMA), attach("0000:65:00.1"))))
         .containsExactly(
             "a region of 64MiB",

@@ -18,7 +18,7 @@ public final class Variables {
   /** The guest's name. */
   public static final String GUEST = "guest";
 
-  /** The address of the guest's server. */
+  /** The addresses of the guest's servers, as the client's configuration has them. */
   public static final String SERVER = "server";
 
   /**
@@ -33,8 +33,11 @@ public final class Variables {
    */
   public static final String RDMA_PORTS = "rdma-ports";
 
-  /** The file with the guest's token on this machine. */
+  /** The file with the guest's token for its first server on this machine. */
   public static final String TOKEN = "token";
+
+  /** The files with the guest's tokens in the guest, one for each server. */
+  public static final String TOKEN_FILES = "token-files";
 
   /**
    * The group in the guest whose members may use the guest's vGPU, and the mode that lets the

@@ -55,6 +55,22 @@ public record CudaCheck(Map<String, String> values, String said, double seconds)
     return new CudaCheck(values, ended.said(), seconds);
   }
 
+  /**
+   * The devices in the values of a check, each with the channel to it where the program names one:
+   * {@code A by shm:///run/s; B by tcp://h:1} with the word {@code by}.
+   */
+  public static String devices(Map<?, ?> values, String word) {
+    StringBuilder text = new StringBuilder();
+    String number = "";
+    for (int i = 1; values.get("device" + number) != null; i++) {
+      text.append(text.isEmpty() ? "" : "; ").append(values.get("device" + number));
+      Object channel = values.get("channel" + number);
+      text.append(channel == null ? "" : " " + word + " " + channel);
+      number = "_" + i;
+    }
+    return text.toString();
+  }
+
   public boolean isWell() {
     return "ok".equals(values.get("result"));
   }

@@ -2,6 +2,7 @@ package graft.guests.payload;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 
 /**
  * Everything that a guest gets, by whichever install method.
@@ -26,6 +27,19 @@ public record Payload(
 
   /** The path of the client's configuration in the guest. */
   public static final String CLIENT_CONFIGURATION = "/etc/graft/client.conf";
+
+  /**
+   * The path of the guest's token for a server.
+   *
+   * @param gpu the server's GPU, if it is that of a further vGPU
+   */
+  public static String token(Optional<String> gpu) {
+    return TOKEN + gpu.map(name -> "-" + name).orElse("");
+  }
+
+  private static boolean isToken(PayloadFile file) {
+    return file.path().equals(TOKEN) || file.path().startsWith(TOKEN + "-");
+  }
 
   /** A payload that contains only the guest's name. */
   public static Payload empty(String hostName) {
@@ -58,10 +72,11 @@ public record Payload(
     if (plain > 0) {
       parts.add(count(plain, "file"));
     }
-    if (files.stream().anyMatch(file -> file.path().equals(TOKEN))) {
-      parts.add("its token");
+    long tokens = files.stream().filter(Payload::isToken).count();
+    if (tokens > 0) {
+      parts.add(tokens == 1 ? "its token" : "its " + tokens + " tokens");
     }
-    if (files.stream().anyMatch(file -> file.secret().isPresent() && !file.path().equals(TOKEN))) {
+    if (files.stream().anyMatch(file -> file.secret().isPresent() && !isToken(file))) {
       parts.add("its SSH keys");
     }
     if (!packages.isEmpty()) {

@@ -29,6 +29,7 @@ class BundlesTest {
           .with("rdma-ports", "")
           .with("token", "/s/token")
           .with("group", "video")
+          .with("token-files", "/etc/graft/token")
           .with("token-mode", "0640");
 
   /** A file for each source. */

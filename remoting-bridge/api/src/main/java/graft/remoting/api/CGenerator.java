@@ -230,6 +230,8 @@ final class CGenerator {
                             f.symbol(), f.symbol() + "_" + f.perThread().get().suffix())
                         : java.util.stream.Stream.of(f.symbol()))
             .collect(Collectors.joining(";\n    ", "    ", ";\n"));
-    return "{\n  global:\n    graftChannel;\n    graftVersion;\n" + names + "  local: *;\n};\n";
+    return "{\n  global:\n    graftChannel;\n    graftServers;\n    graftVersion;\n"
+        + names
+        + "  local: *;\n};\n";
   }
 }

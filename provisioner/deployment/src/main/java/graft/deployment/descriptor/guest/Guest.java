@@ -2,6 +2,8 @@ package graft.deployment.descriptor.guest;
 
 import graft.common.bind.Default;
 import graft.common.bind.Doc;
+import graft.common.bind.Key;
+import graft.common.bind.OneOrMore;
 import graft.common.bind.Range;
 import graft.common.values.MemorySize;
 import graft.common.values.Name;
@@ -36,7 +38,13 @@ public record Guest(
     @Doc("Its network cards. If absent, a closed one if it has a vgpu, else none.")
         List<Nic> networks,
     @Default("{}") @Doc("How the client and whatever else it needs are installed.") Setup setup,
-    @Doc("The GPU that it uses without owning it.") Optional<VGpu> vgpu,
+    @Key("vgpu")
+        @OneOrMore
+        @Doc(
+            "The GPU that it uses without owning it. With a list of GPUs the guest's programs see"
+                + " those of all of them as their devices 0 to n, in the order of the list; each"
+                + " has a server of its own.")
+        List<VGpu> vgpus,
     @Doc("Devices of the host that are passed through to it.") List<Passthrough> passthrough,
     @Doc("Virtual functions that are passed through to it.") List<GuestVf> vfs,
     @Default("bios") @Doc("Its firmware. Large GPUs need uefi.") Firmware firmware,
@@ -60,13 +68,32 @@ public record Guest(
         disks,
         networks,
         setup,
-        vgpu,
+        vgpus,
         given,
         functions,
         firmware,
         virtualization,
         hideHypervisor,
         ready);
+  }
+
+  /** Whether it uses a GPU without owning it. */
+  public boolean hasVgpu() {
+    return !vgpus.isEmpty();
+  }
+
+  /** What it sees of a GPU; empty if it does not use that GPU. */
+  public Optional<VGpu> vgpu(Name gpu) {
+    return vgpus.stream().filter(vgpu -> vgpu.gpu().equals(gpu)).findFirst();
+  }
+
+  /**
+   * What distinguishes the things that a guest has once for each of its vGPUs, such as its tokens:
+   * empty for the first vGPU, whose things have the guest's name alone, else the GPU's name.
+   */
+  public Optional<Name> further(Name gpu) {
+    boolean isFirst = vgpus.isEmpty() || vgpus.get(0).gpu().equals(gpu);
+    return isFirst ? Optional.empty() : Optional.of(gpu);
   }
 
   /** Whether it has devices of the host, or a placement on the host. */

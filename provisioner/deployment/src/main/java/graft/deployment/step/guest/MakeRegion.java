@@ -25,20 +25,26 @@ import java.util.Set;
  * Makes the memory that a guest shares with the server: a file in {@code /dev/shm} that only the
  * hypervisor's user and root may open. The whole file is written once: missing memory becomes an
  * error now, instead of killing the guest at its first access.
+ *
+ * @param gpu the GPU of the server, if it is that of a further vGPU
  */
-public record MakeRegion(String uri, String guest, Path file, MemorySize size)
+public record MakeRegion(String uri, String guest, Path file, MemorySize size, Optional<String> gpu)
     implements GuestStep {
   private static final String NAME = "region";
   private static final int PIECE = 1 << 20;
 
   /** The step's identity for a guest. */
-  public static String id(String guest) {
-    return "guest/" + guest + "/" + NAME;
+  public static String id(String guest, Optional<String> gpu) {
+    return "guest/" + guest + "/" + name(gpu);
   }
 
   @Override
   public String name() {
-    return NAME;
+    return name(gpu);
+  }
+
+  private static String name(Optional<String> gpu) {
+    return NAME + gpu.map(name -> "-" + name).orElse("");
   }
 
   @Override

@@ -10,21 +10,23 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Map;
+import java.util.Optional;
 
 /**
  * Makes a guest's token, with which it authenticates to a server.
  *
  * @param token the file that keeps it
+ * @param gpu the GPU whose server takes it, if it is that of a further vGPU
  */
-public record MakeToken(String guest, Path token) implements GuestStep {
+public record MakeToken(String guest, Path token, Optional<String> gpu) implements GuestStep {
   @Override
   public String name() {
-    return "token";
+    return gpu.map(name -> "token-" + name).orElse("token");
   }
 
   @Override
   public String describe() {
-    return "make its token";
+    return "make its token" + gpu.map(name -> " for '" + name + "'").orElse("");
   }
 
   @Override
