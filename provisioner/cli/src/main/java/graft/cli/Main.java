@@ -26,6 +26,7 @@ import graft.cli.guest.ForgetCommand;
 import graft.cli.guest.ImageCommand;
 import graft.cli.guest.RevokeCommand;
 import graft.cli.guest.RotateCommand;
+import graft.cli.guest.ShellCommand;
 import graft.cli.guest.VerifyCommand;
 import graft.cli.host.DoctorCommand;
 import graft.cli.host.InspectCommand;
@@ -183,6 +184,7 @@ public final class Main implements Runnable {
     commands.put("attach", AttachCommand::new);
     commands.put("detach", DetachCommand::new);
     commands.put("exec", ExecCommand::new);
+    commands.put("shell", ShellCommand::new);
     commands.put("cp", CpCommand::new);
     commands.put("console", ConsoleCommand::new);
     commands.put("verify", VerifyCommand::new);

@@ -252,6 +252,8 @@ class GuestsIntegrationTest {
     graft.run("cp", SETUP, there, folder.resolve("back").toString()).as(0);
     assertThat(folder.resolve("back")).hasBinaryContent(large);
 
+    assertTerminals();
+
     Path own = graft.state(SETUP).resolve("guest-" + ONE + ".token");
     String before = Files.readString(own);
     graft.run("rotate", SETUP).as(0);
@@ -269,6 +271,21 @@ class GuestsIntegrationTest {
     assertThat(graft.run("console", SETUP, ONE).as(0).out()).contains("GRAFT-READY");
     graft.run("destroy", SETUP).as(0);
     RealHost.assertNothingLeft(graft, SETUP, ONE);
+  }
+
+  /** The guest has no script(1) until it gets this machine's, which needs the C library alone. */
+  private void assertTerminals() throws Exception {
+    assertThat(graft.onTerminal("", "exec", "-it", SETUP, ONE, "--", "true").as(125).out())
+        .contains("a terminal needs script(1) in the guest");
+    graft.run("cp", SETUP, "/usr/bin/script", ONE + ":/bin/script").as(0);
+    assertThat(graft.onTerminal("stty size; id -u; exit 7\n", "shell", SETUP, ONE).as(7).out())
+        .contains("\r\n33 111\r\n0\r\n");
+    assertThat(graft.onTerminal("~.", "exec", "-it", SETUP, ONE, "--", "sleep", "1000").out())
+        .isEmpty();
+    assertThat(inGuest("ls -d /tmp/graft-exec.*; pidof sleep script || echo none"))
+        .as("the guest keeps only the folder of this command")
+        .hasLineCount(2)
+        .endsWith("none\n");
   }
 
   private String inGuest(String script) throws Exception {
