@@ -101,7 +101,7 @@ import picocli.CommandLine.TypeConversionException;
       "  6  another graft works on the same deployment",
       "  7  status, diff: the host differs; apply PLAN: it is not as it was planned",
       "  130  interrupted",
-      "  run and exec end with the program's exit code, or 125 if they could not start it.",
+      "  run, exec and shell end with the program's exit code, or 125 if they could not start it.",
       "",
       "Environment:",
       "  GRAFT_STATE_DIR   where state and journals are kept (default /var/lib/graft for root, else"

@@ -257,8 +257,7 @@ class GuestsIntegrationTest {
     graft.run("cp", "-r", SETUP, folder.resolve("tree").toString(), ONE + ":/root/").as(0);
     inGuest("ln -s /etc/passwd /root/tree/link");
     Path returned = folder.resolve("returned");
-    assertThat(
-            graft.run("cp", "-r", SETUP, ONE + ":/root/tree", returned.toString()).as(0).err())
+    assertThat(graft.run("cp", "-r", SETUP, ONE + ":/root/tree", returned.toString()).as(0).err())
         .contains("links and special files were left out: 1, as ./link");
     assertThat(returned.resolve("sub/large")).hasBinaryContent(large);
     assertTerminals();

@@ -155,7 +155,7 @@ class HostileAgentTest {
 
   /** The program ends, and the one that writes its input never does. */
   @Test
-  @Timeout(60)
+  @Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
   void anAgentThatNeverSaysThatInputWasTakenHoldsNobodyUp() throws Exception {
     AtomicLong processes = new AtomicLong();
     AgentLine line =

@@ -46,8 +46,8 @@ import picocli.CommandLine.Spec;
       "",
       "With -t the program has a terminal in the guest, of the size of this one, and all keys go to"
           + " it, Ctrl-C too. What the guest prints there reaches this terminal as it is. By SSH and"
-          + " by the agent, ~. at the beginning of a line ends the session. By the agent the guest"
-          + " needs script(1) for it, which most distributions install.",
+          + " by the agent, ~. at the beginning of a line ends the session. Unless SSH makes the"
+          + " terminal, the guest needs script(1), which most distributions install.",
       ""
     },
     footerHeading = "%nExamples:%n",

@@ -35,13 +35,13 @@ final class ContainerProcess {
   static final String ENTER = MOVE + " exec setsid --wait nsenter \"$@\"";
 
   /**
-   * Runs a command line in the container on a terminal of the container's own if it has script(1),
-   * else on the one that the host made for it. There, job control keeps nsenter out of the
-   * processes that Ctrl-C reaches: nsenter would end, and the terminal with it.
+   * Runs a command line in the container on a terminal of the container's own. The terminal that
+   * the host made would not do: Ctrl-C there would end nsenter, too.
    */
   private static final String ON_TERMINAL =
-      "script --version 2>/dev/null | grep -q util-linux && exec script -q -e -c \"$1\" /dev/null;"
-          + " set -m; eval \"$1\"";
+      "script --version 2>/dev/null | grep -q util-linux || { echo \"a terminal needs script(1) of"
+          + " util-linux in the container; install it there (Debian: bsdutils), or leave out -t\" >&2;"
+          + " exit 125; }; exec script -q -e -c \"exec $1\" /dev/null";
 
   private static final Map<String, String> ENVIRONMENT =
       Map.of(
@@ -73,8 +73,8 @@ final class ContainerProcess {
   }
 
   /**
-   * A program on a terminal that script(1) of the host makes: the caller's own terminal, in which a
-   * program could type, stays out of the container.
+   * A program on a terminal. script(1) of the host makes another one between it and the caller's,
+   * in which programs of the container could type.
    *
    * @throws IOException if the container has ended
    */

@@ -252,11 +252,5 @@ final class FolderArchive {
     public int read(byte[] into, int offset, int length) throws IOException {
       return count(in.read(into, offset, length));
     }
-
-    @Override
-    public long skip(long bytes) throws IOException {
-      // Skipped bytes need no memory.
-      return in.skip(bytes);
-    }
   }
 }

@@ -56,7 +56,8 @@ public final class GuestFolder {
         PipedOutputStream packing = new PipedOutputStream(archive)) {
       CompletableFuture<CopiedFolder> packed =
           inBackground(() -> FolderArchive.pack(from, packing));
-      packed.whenComplete((copied, failure) -> close(packing));
+      CompletableFuture<CopiedFolder> unused =
+          packed.whenComplete((copied, failure) -> close(packing));
       KeptOutput said = new KeptOutput();
       // Only this folder is made: a folder of the archive would give its mode to one that exists.
       String script = "mkdir -p \"$1\" && exec tar -x -f - -C \"$1\"";
