@@ -252,14 +252,7 @@ class GuestsIntegrationTest {
     graft.run("cp", SETUP, there, folder.resolve("back").toString()).as(0);
     assertThat(folder.resolve("back")).hasBinaryContent(large);
 
-    Path tree = Files.createDirectories(folder.resolve("tree/sub"));
-    Files.write(tree.resolve("large"), large);
-    graft.run("cp", "-r", SETUP, folder.resolve("tree").toString(), ONE + ":/root/").as(0);
-    inGuest("ln -s /etc/passwd /root/tree/link");
-    Path returned = folder.resolve("returned");
-    assertThat(graft.run("cp", "-r", SETUP, ONE + ":/root/tree", returned.toString()).as(0).err())
-        .contains("links and special files were left out: 1, as ./link");
-    assertThat(returned.resolve("sub/large")).hasBinaryContent(large);
+    assertFolders(large);
     assertTerminals();
 
     Path own = graft.state(SETUP).resolve("guest-" + ONE + ".token");
@@ -279,6 +272,17 @@ class GuestsIntegrationTest {
     assertThat(graft.run("console", SETUP, ONE).as(0).out()).contains("GRAFT-READY");
     graft.run("destroy", SETUP).as(0);
     RealHost.assertNothingLeft(graft, SETUP, ONE);
+  }
+
+  private void assertFolders(byte[] large) throws Exception {
+    Path tree = Files.createDirectories(folder.resolve("tree/sub"));
+    Files.write(tree.resolve("large"), large);
+    graft.run("cp", "-r", SETUP, folder.resolve("tree").toString(), ONE + ":/root/").as(0);
+    inGuest("ln -s /etc/passwd /root/tree/link");
+    Path returned = folder.resolve("returned");
+    assertThat(graft.run("cp", "-r", SETUP, ONE + ":/root/tree", returned.toString()).as(0).err())
+        .contains("links and special files were left out: 1, as ./link");
+    assertThat(returned.resolve("sub/large")).hasBinaryContent(large);
   }
 
   /** The guest has no script(1) until it gets this machine's, which needs the C library alone. */

@@ -81,10 +81,7 @@ public final class AgentProcess {
     List<String> arguments = new ArrayList<>(List.of("-c", RUN.formatted(open), "sh", folder));
     terminal.ifPresent(one -> shown = one.size().get());
     arguments.addAll(terminal.map(one -> one.words(folder, shown, words)).orElse(words));
-    Map<?, ?> started =
-        channel.askFields(
-            action, "guest-exec", Map.of("path", "/bin/sh", "arg", arguments), GuestAgent.PROMPT);
-    this.pid = channel.number(action, started, "pid", 1, Long.MAX_VALUE);
+    this.pid = begin(arguments);
     this.input = input.map(from -> AgentInput.begin(agent, channel, action, folder, from));
   }
 
@@ -102,6 +99,17 @@ public final class AgentProcess {
       InputStream input,
       AgentTerminal terminal) {
     return new AgentProcess(agent, channel, words, Optional.of(input), Optional.of(terminal));
+  }
+
+  private long begin(List<String> arguments) {
+    try {
+      Map<String, ?> program = Map.of("path", "/bin/sh", "arg", arguments);
+      Map<?, ?> started = channel.askFields(action, "guest-exec", program, GuestAgent.PROMPT);
+      return channel.number(action, started, "pid", 1, Long.MAX_VALUE);
+    } catch (HypervisorException e) {
+      clean();
+      throw e;
+    }
   }
 
   private String folder(String script) {
