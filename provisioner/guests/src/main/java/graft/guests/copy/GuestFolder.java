@@ -5,6 +5,7 @@ import graft.guests.connection.GuestConnectionException;
 import graft.guests.connection.GuestProcess;
 import graft.guests.connection.KeptOutput;
 import graft.hypervisors.libvirt.calls.GuestText;
+import java.io.Closeable;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
@@ -66,7 +67,7 @@ public final class GuestFolder {
       if (packed.isCompletedExceptionally()) {
         result(packed); // tar has said only that the archive has no end
       }
-      archive.close(); // if tar failed, packing ends here
+      close(archive); // if tar failed, packing ends here
       check(code, "cannot write", said);
       return result(packed);
     }
@@ -98,7 +99,7 @@ public final class GuestFolder {
         result(unpacked); // tells why it reads no more
         throw e;
       }
-      coming.close();
+      close(coming);
       check(code, "cannot read", said);
       return result(unpacked);
     }
@@ -116,9 +117,9 @@ public final class GuestFolder {
     }
   }
 
-  private static void close(PipedOutputStream packing) {
+  private static void close(Closeable end) {
     try {
-      packing.close();
+      end.close();
     } catch (IOException e) {
       // the other end is closed
     }
