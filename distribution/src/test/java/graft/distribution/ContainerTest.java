@@ -3,6 +3,7 @@ package graft.distribution;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.IOException;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
 import java.nio.file.Path;
@@ -122,6 +123,26 @@ final class ContainerTest {
     assertThat(cgroups.lines().filter(line -> line.matches("\\d+:(memory|cpu.*|):/.+")))
         .isNotEmpty()
         .allSatisfy(line -> assertThat(line).contains("lxc-"));
+  }
+
+  @Test
+  void aProgramInItHasATerminalAndItsKeys() throws Exception {
+    String script =
+        "[ -t 0 ] && stty size; stty raw -echo; echo ready; dd bs=1 count=1 2>/dev/null | od -An -tu1;"
+            + " exit 7";
+    assertThat(lab.beginOnTerminal("exec", "-it", lab.name(), guest, "--", "true").ends(125))
+        .contains("a terminal needs script(1) of util-linux in the container");
+    lab.graft(0, "cp", lab.name(), "/usr/bin/script", guest + ":/bin/script");
+    GuestLab.Begun begun =
+        lab.beginOnTerminal("exec", "-it", lab.name(), guest, "--", "/bin/sh", "-c", script);
+    begun.untilItSays("ready\n");
+    begun.process().getOutputStream().write(3); // Ctrl-C
+    begun.process().getOutputStream().flush();
+    assertThat(begun.ends(7)).contains("33 111").containsPattern("ready\\s+3\\s");
+    GuestLab.Begun shell = lab.beginOnTerminal("shell", lab.name(), guest);
+    shell.process().getOutputStream().write("id -u; exit 9\n".getBytes(StandardCharsets.UTF_8));
+    shell.process().getOutputStream().flush();
+    assertThat(shell.ends(9)).contains("\r\n0\r\n");
   }
 
   /** The container's root leads every path that Graft might use elsewhere. */

@@ -13,6 +13,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.UUID;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 /**
  * A deployment of a test's guests, with a unique name and network.
@@ -94,6 +96,19 @@ record GuestLab(String name, Path folder) {
   Begun begin(String... words) throws IOException {
     List<String> command = new ArrayList<>(List.of(Checkout.HOME.resolve("bin/graft").toString()));
     command.addAll(List.of(words));
+    return begin(command);
+  }
+
+  /** As {@link #begin}, on a terminal of 33 rows and 111 columns that script(1) makes. */
+  Begun beginOnTerminal(String... words) throws IOException {
+    String line =
+        Stream.concat(Stream.of(Checkout.HOME.resolve("bin/graft").toString()), Stream.of(words))
+            .map(word -> "'" + word.replace("'", "'\\''") + "'")
+            .collect(Collectors.joining(" ", "stty rows 33 cols 111; exec ", ""));
+    return begin(List.of("script", "-q", "-e", "-c", line, "/dev/null"));
+  }
+
+  private Begun begin(List<String> command) throws IOException {
     Path said = folder.resolve("said");
     ProcessBuilder builder =
         new ProcessBuilder(command)

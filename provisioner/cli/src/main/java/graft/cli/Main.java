@@ -26,6 +26,7 @@ import graft.cli.guest.ForgetCommand;
 import graft.cli.guest.ImageCommand;
 import graft.cli.guest.RevokeCommand;
 import graft.cli.guest.RotateCommand;
+import graft.cli.guest.ShellCommand;
 import graft.cli.guest.VerifyCommand;
 import graft.cli.host.DoctorCommand;
 import graft.cli.host.InspectCommand;
@@ -100,7 +101,7 @@ import picocli.CommandLine.TypeConversionException;
       "  6  another graft works on the same deployment",
       "  7  status, diff: the host differs; apply PLAN: it is not as it was planned",
       "  130  interrupted",
-      "  run and exec end with the program's exit code, or 125 if they could not start it.",
+      "  run, exec and shell end with the program's exit code, or 125 if they could not start it.",
       "",
       "Environment:",
       "  GRAFT_STATE_DIR   where state and journals are kept (default /var/lib/graft for root, else"
@@ -183,6 +184,7 @@ public final class Main implements Runnable {
     commands.put("attach", AttachCommand::new);
     commands.put("detach", DetachCommand::new);
     commands.put("exec", ExecCommand::new);
+    commands.put("shell", ShellCommand::new);
     commands.put("cp", CpCommand::new);
     commands.put("console", ConsoleCommand::new);
     commands.put("verify", VerifyCommand::new);

@@ -9,6 +9,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Collectors;
 
 /** Runs graft as users do: as a process, with a state folder and a client of the test's own. */
 final class GraftProcess {
@@ -43,18 +44,42 @@ final class GraftProcess {
     return runMain(Main.class, arguments);
   }
 
+  /**
+   * As {@link #run}, on a terminal of 33 rows and 111 columns that script(1) makes. What the
+   * terminal shows is the output.
+   *
+   * @param typed what is typed there; then the terminal's input ends
+   */
+  Ended onTerminal(String typed, String... arguments) throws Exception {
+    String line =
+        command(Main.class, arguments).stream()
+            .map(word -> "'" + word.replace("'", "'\\''") + "'")
+            .collect(Collectors.joining(" ", "stty rows 33 cols 111; exec ", ""));
+    Path keys = Files.writeString(folder.resolve("keys"), typed);
+    return run(
+        new ProcessBuilder("script", "-q", "-e", "-c", line, "/dev/null")
+            .redirectInput(keys.toFile()));
+  }
+
   /** As {@link #run}, with another main class. */
   Ended runMain(Class<?> main, String... arguments) throws Exception {
+    return run(new ProcessBuilder(command(main, arguments)));
+  }
+
+  private static List<String> command(Class<?> main, String... arguments) {
     List<String> command = new ArrayList<>();
     command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
     command.addAll(List.of("-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1"));
     command.addAll(List.of("-cp", System.getProperty("java.class.path"), main.getName()));
     command.addAll(List.of(arguments));
+    return command;
+  }
+
+  private Ended run(ProcessBuilder builder) throws Exception {
     // Files, not pipes: a server that is started keeps what it inherits.
     Path out = folder.resolve("out-" + count);
     Path err = folder.resolve("err-" + count++);
-    ProcessBuilder builder =
-        new ProcessBuilder(command).redirectOutput(out.toFile()).redirectError(err.toFile());
+    builder.redirectOutput(out.toFile()).redirectError(err.toFile());
     builder.environment().put("GRAFT_STATE_DIR", folder.resolve("state").toString());
     builder.environment().put("GRAFT_CLIENT_DIR", folder.resolve("client").toString());
     Process process = builder.start();

@@ -252,6 +252,9 @@ class GuestsIntegrationTest {
     graft.run("cp", SETUP, there, folder.resolve("back").toString()).as(0);
     assertThat(folder.resolve("back")).hasBinaryContent(large);
 
+    assertFolders(large);
+    assertTerminals();
+
     Path own = graft.state(SETUP).resolve("guest-" + ONE + ".token");
     String before = Files.readString(own);
     graft.run("rotate", SETUP).as(0);
@@ -269,6 +272,30 @@ class GuestsIntegrationTest {
     assertThat(graft.run("console", SETUP, ONE).as(0).out()).contains("GRAFT-READY");
     graft.run("destroy", SETUP).as(0);
     RealHost.assertNothingLeft(graft, SETUP, ONE);
+  }
+
+  private void assertFolders(byte[] large) throws Exception {
+    Path tree = Files.createDirectories(folder.resolve("tree/sub"));
+    Files.write(tree.resolve("large"), large);
+    graft.run("cp", "-r", SETUP, folder.resolve("tree").toString(), ONE + ":/root/").as(0);
+    inGuest("ln -s /etc/passwd /root/tree/link");
+    Path returned = folder.resolve("returned");
+    assertThat(graft.run("cp", "-r", SETUP, ONE + ":/root/tree", returned.toString()).as(0).err())
+        .contains("links and special files were left out: 1, as ./link");
+    assertThat(returned.resolve("sub/large")).hasBinaryContent(large);
+  }
+
+  /** The guest has no script(1) until it gets this machine's, which needs the C library alone. */
+  private void assertTerminals() throws Exception {
+    assertThat(graft.onTerminal("", "exec", "-it", SETUP, ONE, "--", "true").as(125).out())
+        .contains("a terminal needs script(1) in the guest");
+    graft.run("cp", SETUP, "/usr/bin/script", ONE + ":/bin/script").as(0);
+    assertThat(graft.onTerminal("stty size; id -u; exit 7\n", "shell", SETUP, ONE).as(7).out())
+        .contains("\r\n33 111\r\n0\r\n");
+    graft.onTerminal("~.", "exec", "-it", SETUP, ONE, "--", "sleep", "1000").as(128 + 15);
+    assertThat(inGuest("ls -d /tmp/graft-exec.* | wc -l; ps | grep -c '[s]leep 1000'; true"))
+        .as("the folder of this command alone, and no program that was ended")
+        .isEqualTo("1\n0\n");
   }
 
   private String inGuest(String script) throws Exception {

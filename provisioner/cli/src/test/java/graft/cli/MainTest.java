@@ -120,6 +120,27 @@ class MainTest {
   }
 
   @Test
+  void aTerminalInAGuestNeedsOneHere() {
+    for (List<String> command :
+        List.of(
+            List.of("exec", "-it", "lab", "alice", "--", "true"),
+            List.of("shell", "lab", "alice"))) {
+      err.getBuffer().setLength(0);
+      assertThat(graft(command.toArray(String[]::new))).isEqualTo(ExitCode.NOT_RUN);
+      assertThat(err.toString())
+          .contains("the input device is not a TTY", "in scripts use graft exec without -t");
+    }
+  }
+
+  @Test
+  void aTerminalHasNoJson() {
+    assertThat(graft("exec", "-t", "-o", "json", "lab", "alice", "--", "true"))
+        .isEqualTo(ExitCode.USAGE);
+    assertThat(graft("shell", "-o", "json", "lab", "alice")).isEqualTo(ExitCode.USAGE);
+    assertThat(err.toString()).contains("a terminal has no JSON").doesNotContain("TTY");
+  }
+
+  @Test
   void aProgramThatWasNotRunIsNoExitCodeOfAProgram() {
     assertThat(graft("exec", folder.resolve("none.yaml").toString(), "alice", "--", "true"))
         .isEqualTo(ExitCode.NOT_RUN);

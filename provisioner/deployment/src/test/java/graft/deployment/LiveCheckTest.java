@@ -14,6 +14,8 @@ import graft.deployment.step.host.StartServer;
 import graft.guests.connection.Ended;
 import graft.guests.connection.GuestConnection;
 import graft.guests.connection.GuestProcess;
+import graft.guests.connection.LocalTerminal;
+import graft.guests.connection.TerminalSession;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.InputStream;
@@ -199,7 +201,12 @@ class LiveCheckTest {
     }
 
     @Override
-    public GuestProcess start(List<String> words, InputStream input) {
+    public GuestProcess start(List<String> words, Optional<InputStream> input) {
+      throw new AssertionError();
+    }
+
+    @Override
+    public TerminalSession start(List<String> words, LocalTerminal terminal) {
       throw new AssertionError();
     }
 

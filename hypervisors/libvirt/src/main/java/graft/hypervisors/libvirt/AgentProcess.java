@@ -11,6 +11,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.regex.Pattern;
 
 /**
@@ -24,15 +25,15 @@ import java.util.regex.Pattern;
 public final class AgentProcess {
   /** Makes the files, and prints the name of their folder. */
   private static final String MAKE =
-      "umask 077 && d=$(mktemp -d \"${TMPDIR:-/tmp}/graft-exec.XXXXXX\") && : >\"$d/in\" &&"
-          + " : >\"$d/out\" && : >\"$d/err\" && echo \"$d\"";
+      "umask 077 && d=$(mktemp -d \"${TMPDIR:-/tmp}/graft-exec.XXXXXX\") && : >\"$d/out\" &&"
+          + " : >\"$d/err\"%s && echo \"$d\"";
 
   /**
    * Becomes the program, in a session of its own so that its children can be ended with it.
    * Arguments: the folder, the program's words. The code 125 is that of graft exec.
    */
   private static final String RUN =
-      "d=$1; shift; exec <\"$d/in\" >>\"$d/out\" 2>>\"$d/err\"; command -v \"$1\" >/dev/null ||"
+      "d=$1; shift; %s exec >>\"$d/out\" 2>>\"$d/err\"; command -v \"$1\" >/dev/null ||"
           + " { echo \"there is no program '$1' in the guest\" >&2; exit 125; };"
           + " command -v setsid >/dev/null && exec setsid \"$@\"; exec \"$@\"";
 
@@ -40,6 +41,9 @@ public final class AgentProcess {
   private static final String STOP =
       "kill -TERM -$1 2>/dev/null || kill -TERM $1 2>/dev/null || exit 0; sleep 1;"
           + " kill -KILL -$1 2>/dev/null || kill -KILL $1 2>/dev/null; exit 0";
+
+  /** Removes what the program left. Argument: the folder. */
+  private static final String CLEAN = AgentInput.RELEASE + " rm -rf \"$1\"";
 
   private static final Pattern FOLDER = Pattern.compile("/[!-~]{1,200}");
   private static final Duration CLEANING = Duration.ofSeconds(30);
@@ -49,51 +53,75 @@ public final class AgentProcess {
   /** The most chunks that are read before the program's state and the time limit are looked at. */
   private static final int CHUNKS = 8;
 
+  /** How often a terminal's size is asked for. */
+  private static final long SIZE_NANOS = 500_000_000;
+
   private final GuestAgent agent;
   private final AgentChannel channel;
   private final String action;
   private final String folder;
   private final long pid;
+  private final Optional<AgentInput> input;
+  private final Optional<AgentTerminal> terminal;
+  private TerminalSize shown = TerminalSize.USUAL;
+  private long asked;
 
   private AgentProcess(
-      GuestAgent agent, AgentChannel channel, String action, String folder, long pid) {
+      GuestAgent agent,
+      AgentChannel channel,
+      List<String> words,
+      Optional<InputStream> input,
+      Optional<AgentTerminal> terminal) {
     this.agent = agent;
     this.channel = channel;
-    this.action = action;
-    this.folder = folder;
-    this.pid = pid;
+    this.action = "run '" + words.get(0) + "' in";
+    this.terminal = terminal;
+    this.folder = folder(MAKE.formatted(input.isPresent() ? AgentInput.MAKE : ""));
+    String open = input.isPresent() ? AgentInput.OPEN : "exec </dev/null;";
+    List<String> arguments = new ArrayList<>(List.of("-c", RUN.formatted(open), "sh", folder));
+    terminal.ifPresent(one -> shown = one.size().get());
+    arguments.addAll(terminal.map(one -> one.words(folder, shown, words)).orElse(words));
+    this.pid = begin(arguments);
+    this.input = input.map(from -> AgentInput.begin(agent, channel, action, folder, from));
   }
 
+  /** Starts a program whose input, if it gets any, is passed on while the program runs. */
   static AgentProcess start(
-      GuestAgent agent, AgentChannel channel, List<String> words, InputStream input)
-      throws IOException {
-    String action = "run '" + words.get(0) + "' in";
-    AgentResult made = agent.exec(AgentCommand.shell(MAKE));
-    String folder = made.outputText().strip();
-    if (made.exitCode().orElse(-1) != 0 || !FOLDER.matcher(folder).matches()) {
+      GuestAgent agent, AgentChannel channel, List<String> words, Optional<InputStream> input) {
+    return new AgentProcess(agent, channel, words, input, Optional.empty());
+  }
+
+  /** Starts a program on a terminal. */
+  static AgentProcess start(
+      GuestAgent agent,
+      AgentChannel channel,
+      List<String> words,
+      InputStream input,
+      AgentTerminal terminal) {
+    return new AgentProcess(agent, channel, words, Optional.of(input), Optional.of(terminal));
+  }
+
+  private long begin(List<String> arguments) {
+    try {
+      Map<String, ?> program = Map.of("path", "/bin/sh", "arg", arguments);
+      Map<?, ?> started = channel.askFields(action, "guest-exec", program, GuestAgent.PROMPT);
+      return channel.number(action, started, "pid", 1, Long.MAX_VALUE);
+    } catch (HypervisorException e) {
+      clean();
+      throw e;
+    }
+  }
+
+  private String folder(String script) {
+    AgentResult made = agent.exec(AgentCommand.shell(script));
+    String name = made.outputText().strip();
+    if (made.exitCode().orElse(-1) != 0 || !FOLDER.matcher(name).matches()) {
       throw channel.refusal(
           action,
           "no folder for its output could be made: "
               + GuestText.line(made.errorText(), AgentChannel.SHOWN));
     }
-    int first = input.read();
-    if (first >= 0) {
-      try (AgentFile file = new AgentFile(channel, action, folder + "/in", "w")) {
-        file.write(new byte[] {(byte) first});
-        byte[] piece = input.readNBytes(AgentChannel.MAX_PAYLOAD);
-        while (piece.length > 0) {
-          file.write(piece);
-          piece = input.readNBytes(AgentChannel.MAX_PAYLOAD);
-        }
-      }
-    }
-    List<String> arguments = new ArrayList<>(List.of("-c", RUN, "sh", folder));
-    arguments.addAll(words);
-    Map<?, ?> started =
-        channel.askFields(
-            action, "guest-exec", Map.of("path", "/bin/sh", "arg", arguments), GuestAgent.PROMPT);
-    long pid = channel.number(action, started, "pid", 1, Long.MAX_VALUE);
-    return new AgentProcess(agent, channel, action, folder, pid);
+    return name;
   }
 
   /**
@@ -102,7 +130,7 @@ public final class AgentProcess {
    *
    * @return its exit code, or 128 plus the number of the signal that ended it
    * @throws AgentException also if the program exceeded its time limit and was killed
-   * @throws IOException if the output cannot be written
+   * @throws IOException if the output cannot be written, or the input cannot be read
    */
   public int await(OutputStream output, OutputStream errors, Duration timeout) throws IOException {
     long deadline = System.nanoTime() + timeout.toNanos();
@@ -124,9 +152,13 @@ public final class AgentProcess {
         if (System.nanoTime() - deadline >= 0) {
           throw overdue(timeout);
         }
+        if (input.isPresent()) {
+          input.get().check();
+        }
+        resize();
         pause = more ? FIRST_POLL_MILLIS : Math.min(LAST_POLL_MILLIS, pause + pause / 2);
-        if (!more) {
-          pause(pause);
+        if (!more && pause(pause)) {
+          pause = FIRST_POLL_MILLIS; // the answer to what was typed comes soon
         }
       }
     } finally {
@@ -134,7 +166,21 @@ public final class AgentProcess {
         stop();
       }
       clean();
+      input.ifPresent(AgentInput::close);
     }
+  }
+
+  /** Gives the guest's terminal the size that the caller's has now. */
+  private void resize() {
+    if (terminal.isEmpty() || System.nanoTime() - asked < SIZE_NANOS) {
+      return;
+    }
+    TerminalSize now = terminal.get().size().get();
+    if (!now.equals(shown)) {
+      agent.exec(AgentTerminal.resize(folder, now));
+      shown = now;
+    }
+    asked = System.nanoTime();
   }
 
   private static boolean ended(Map<?, ?> status) {
@@ -170,7 +216,7 @@ public final class AgentProcess {
 
   private void clean() {
     try {
-      agent.exec(AgentCommand.of("rm", "-rf", folder).withTimeout(CLEANING));
+      agent.exec(AgentCommand.of("/bin/sh", "-c", CLEAN, "sh", folder).withTimeout(CLEANING));
     } catch (HypervisorException e) {
       // What stays is in the guest's own /tmp.
     }
@@ -183,9 +229,14 @@ public final class AgentProcess {
         "allow more time, or look why it hangs");
   }
 
-  private void pause(long millis) {
+  /** Waits, and returns whether input was passed on meanwhile. */
+  private boolean pause(long millis) {
     try {
+      if (input.isPresent()) {
+        return input.get().await(millis);
+      }
       Thread.sleep(millis);
+      return false;
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
       throw channel.failure(action, "interrupted; the program was ended", "");

@@ -12,6 +12,7 @@ import java.util.Base64;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.OptionalInt;
 
 /**
@@ -222,10 +223,19 @@ public final class GuestAgent {
    * Starts a program whose output is read while it runs, however much it is. The guest keeps the
    * output in its {@code /tmp} until the program has ended.
    *
-   * @param input its standard input, which is written to the guest first
-   * @throws IOException if the input cannot be read
+   * @param input its standard input, if it gets any, which is passed on while the program runs
    */
-  public AgentProcess start(List<String> words, InputStream input) throws IOException {
+  public AgentProcess start(List<String> words, Optional<InputStream> input) {
     return AgentProcess.start(this, channel, words, input);
+  }
+
+  /**
+   * Starts a program on a terminal. The guest keeps what the terminal shows in its {@code /tmp}
+   * until the program has ended.
+   *
+   * @param input what is typed, which is passed on while the program runs
+   */
+  public AgentProcess start(List<String> words, InputStream input, AgentTerminal terminal) {
+    return AgentProcess.start(this, channel, words, input, terminal);
   }
 }

@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertTimeout;
 
 import com.fasterxml.jackson.databind.ObjectMapper;
 import graft.hypervisors.libvirt.calls.AgentException;
+import java.io.ByteArrayInputStream;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.InputStream;
@@ -14,9 +15,12 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Base64;
 import java.util.List;
+import java.util.Optional;
 import java.util.Random;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
@@ -90,9 +94,7 @@ class HostileAgentTest {
               "{\"return\": {\"pid\": 7}}",
               "{\"return\": {\"exited\": true, \"exitcode\": 0, \"%s\": \"%s\"}}"
                   .formatted(field, data));
-      assertThat(
-              refusal(() -> agent.start(List.of("true"), InputStream.nullInputStream()))
-                  .getMessage())
+      assertThat(refusal(() -> agent.start(List.of("true"), Optional.empty())).getMessage())
           .contains("no folder for its output could be made")
           .doesNotContain("\u001b", "\u0007")
           .hasSizeLessThan(1000);
@@ -151,6 +153,33 @@ class HostileAgentTest {
     refusal(() -> agent.exec(AgentCommand.of("true")));
   }
 
+  /** The program ends, and the one that writes its input never does. */
+  @Test
+  @Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+  void anAgentThatNeverSaysThatInputWasTakenHoldsNobodyUp() throws Exception {
+    AtomicLong processes = new AtomicLong();
+    AgentLine line =
+        (action, question, seconds) -> {
+          if (question.contains("guest-exec-status")) {
+            boolean writes = question.contains("\"pid\":3}");
+            String folder =
+                Base64.getEncoder().encodeToString("/tmp/x".getBytes(StandardCharsets.US_ASCII));
+            return "{\"return\": {\"exited\": %b, \"exitcode\": 0, \"out-data\": \"%s\"}}"
+                .formatted(!writes, folder);
+          } else if (question.contains("guest-exec")) {
+            return "{\"return\": {\"pid\": %d}}".formatted(processes.incrementAndGet());
+          }
+          return question.contains("guest-file-open") ? "{\"return\": 7}" : "{\"return\": {}}";
+        };
+    AgentProcess process =
+        new GuestAgent("guest 'a'", line)
+            .start(List.of("true"), Optional.of(new ByteArrayInputStream(new byte[10])));
+    while (processes.get() < 3) {
+      Thread.onSpinWait();
+    }
+    assertThat(process.await(new Limited(), new Limited(), Duration.ofSeconds(50))).isZero();
+  }
+
   @Test
   void outputOfAnyBytesIsOutput() {
     String status = "{\"exited\": true, \"exitcode\": 3, \"out-data\": \"/wD+gA==\"}";
@@ -199,7 +228,7 @@ class HostileAgentTest {
           new GuestAgent(
               "guest 'a'", (action, question, seconds) -> HostileAnswers.to(question, random));
       ThrowingCall call =
-          switch (random.nextInt(4)) {
+          switch (random.nextInt(6)) {
             case 0 -> () -> agent.ping(Duration.ofSeconds(1));
             case 1 ->
                 () -> {
@@ -209,6 +238,14 @@ class HostileAgentTest {
                   assertThat(json.writeValueAsString(ended.outputText())).isNotNull();
                 };
             case 2 -> () -> agent.readFile("/x", new Limited());
+            case 3 ->
+                () -> {
+                  AgentTerminal terminal = new AgentTerminal("xterm", () -> TerminalSize.USUAL);
+                  InputStream typed = new ByteArrayInputStream(new byte[random.nextInt(300)]);
+                  agent
+                      .start(List.of("true"), typed, terminal)
+                      .await(new Limited(), new Limited(), Duration.ofMillis(20));
+                };
             default -> () -> agent.writeFile("/x", new byte[random.nextInt(300)]);
           };
       try {

@@ -3,6 +3,7 @@ package graft.hypervisors.libvirt;
 import graft.common.json.Json;
 import java.io.File;
 import java.io.IOException;
+import java.io.OutputStream;
 import java.io.RandomAccessFile;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
@@ -84,10 +85,26 @@ final class LocalAgent implements AgentLine {
     out.deleteOnExit();
     Process process =
         new ProcessBuilder(words).redirectErrorStream(true).redirectOutput(out).start();
-    process.getOutputStream().close();
+    Object input = arguments.containsKey("input-data") ? arguments.get("input-data") : "";
+    feed(process, Base64.getDecoder().decode(String.valueOf(input)));
     processes.put(process.pid(), process);
     captured.put(process.pid(), out);
     return Map.of("pid", process.pid());
+  }
+
+  /** As the agent does, which goes on while the program does not read. */
+  private static void feed(Process process, byte[] input) {
+    Thread feeder =
+        new Thread(
+            () -> {
+              try (OutputStream to = process.getOutputStream()) {
+                to.write(input);
+              } catch (IOException e) {
+                // the program has ended
+              }
+            });
+    feeder.setDaemon(true);
+    feeder.start();
   }
 
   private Object status(Long pid) throws IOException {

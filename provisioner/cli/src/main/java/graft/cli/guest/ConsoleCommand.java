@@ -30,7 +30,7 @@ import picocli.CommandLine.Parameters;
     description = {
       "",
       "The console is written to a file from the start of the guest, so that nothing of its boot is"
-          + " lost. It takes no input; for a shell use graft exec, or SSH.",
+          + " lost. It takes no input; for a shell use graft shell, or SSH.",
       ""
     },
     footerHeading = "%nExamples:%n",

@@ -3,6 +3,7 @@ package graft.guests.connection;
 import graft.hypervisors.libvirt.AgentCommand;
 import graft.hypervisors.libvirt.AgentProcess;
 import graft.hypervisors.libvirt.AgentResult;
+import graft.hypervisors.libvirt.AgentTerminal;
 import graft.hypervisors.libvirt.Guest;
 import graft.hypervisors.libvirt.GuestAgent;
 import graft.hypervisors.libvirt.calls.AgentException;
@@ -14,6 +15,9 @@ import java.io.OutputStream;
 import java.time.Duration;
 import java.util.List;
 import java.util.Locale;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.function.Supplier;
 
 /** A guest connection by the QEMU guest agent, which needs no network. */
 public final class AgentConnection implements GuestConnection {
@@ -50,22 +54,13 @@ public final class AgentConnection implements GuestConnection {
   }
 
   @Override
-  public GuestProcess start(List<String> words, InputStream input) throws IOException {
-    AgentProcess process;
-    try {
-      process = agent.start(words, input);
-    } catch (HypervisorException e) {
-      throw failure(e);
-    }
+  public GuestProcess start(List<String> words, Optional<InputStream> input) {
+    AgentProcess process = started(() -> agent.start(words, input));
     return new GuestProcess() {
       @Override
       public int await(OutputStream output, OutputStream errors, Duration timeout)
           throws IOException {
-        try {
-          return process.await(output, errors, timeout);
-        } catch (HypervisorException e) {
-          throw failure(e);
-        }
+        return ended(process, output, errors, timeout);
       }
 
       @Override
@@ -73,6 +68,47 @@ public final class AgentConnection implements GuestConnection {
         process.stop();
       }
     };
+  }
+
+  @Override
+  public TerminalSession start(List<String> words, LocalTerminal terminal) throws IOException {
+    String type = LocalTerminal.type(System.getenv());
+    AgentTerminal theirs = new AgentTerminal(type, terminal::size);
+    CompletableFuture<AgentProcess> started = new CompletableFuture<>();
+    InputStream typed = new EscapedInput(terminal.input(), () -> started.join().stop());
+    terminal.raw();
+    AgentProcess process = started(() -> agent.start(words, typed, theirs));
+    started.complete(process);
+    return new TerminalSession() {
+      @Override
+      public int await(Duration timeout) throws IOException {
+        OutputStream shown = terminal.output();
+        return ended(process, shown, shown, timeout);
+      }
+
+      @Override
+      public void stop() {
+        process.stop();
+      }
+    };
+  }
+
+  private static AgentProcess started(Supplier<AgentProcess> start) {
+    try {
+      return start.get();
+    } catch (HypervisorException e) {
+      throw failure(e);
+    }
+  }
+
+  private static int ended(
+      AgentProcess process, OutputStream output, OutputStream errors, Duration timeout)
+      throws IOException {
+    try {
+      return process.await(output, errors, timeout);
+    } catch (HypervisorException e) {
+      throw failure(e);
+    }
   }
 
   @Override

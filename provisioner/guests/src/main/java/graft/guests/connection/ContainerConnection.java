@@ -10,6 +10,7 @@ import java.io.OutputStream;
 import java.time.Duration;
 import java.util.List;
 import java.util.Locale;
+import java.util.Optional;
 
 /**
  * A connection to a container: programs are started in its namespaces and its cgroup, as its root.
@@ -45,8 +46,17 @@ public final class ContainerConnection implements GuestConnection {
   }
 
   private ContainerProcess enter(List<String> words) {
+    return entered(() -> ContainerProcess.start(guest.process(), words));
+  }
+
+  /** Starts something in the container. */
+  private interface Entry<T> {
+    T now() throws IOException;
+  }
+
+  private <T> T entered(Entry<T> start) {
     try {
-      return ContainerProcess.start(guest.process(), words);
+      return start.now();
     } catch (HypervisorException e) {
       throw new GuestConnectionException(e.getMessage(), "", true, e);
     } catch (IOException e) {
@@ -104,7 +114,8 @@ public final class ContainerConnection implements GuestConnection {
   }
 
   @Override
-  public GuestProcess start(List<String> words, InputStream input) {
+  public GuestProcess start(List<String> words, Optional<InputStream> given) {
+    InputStream input = given.orElseGet(InputStream::nullInputStream);
     ContainerProcess process = enter(words);
     return new GuestProcess() {
       @Override
@@ -120,6 +131,14 @@ public final class ContainerConnection implements GuestConnection {
         process.stop();
       }
     };
+  }
+
+  @Override
+  public TerminalSession start(List<String> words, LocalTerminal terminal) {
+    return entered(
+        () ->
+            TerminalProgram.start(
+                words.get(0), ContainerProcess.onTerminal(guest.process(), words)));
   }
 
   @Override

@@ -11,24 +11,37 @@ import java.util.List;
 import java.util.Map;
 import java.util.OptionalInt;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Collectors;
 
 /** A program in a container, started by nsenter(1) from the host. */
 final class ContainerProcess {
   private static final Path PROC = Path.of("/proc");
 
   /**
-   * Moves itself to the container's cgroups, so that the container's limits hold for the program,
-   * and then enters its namespaces. The words are the number of files, the files, and nsenter's,
-   * which begin with {@code --target} and the number of the container's first process.
+   * Moves to the container's cgroups, so that the container's limits hold for the program, before
+   * it enters the namespaces. The words are the number of files, the files, and nsenter's, which
+   * begin with {@code --target} and the number of the container's first process.
    *
    * <p>Another process of the host may have got that number meanwhile: a process in the host's user
-   * namespace is no container's. A session of its own keeps the caller's terminal, /dev/tty, from
-   * the container.
+   * namespace is no container's.
    */
-  static final String ENTER =
+  private static final String MOVE =
       "n=$1; shift; while [ \"$n\" -gt 0 ]; do echo $$ >\"$1\" || exit 125; shift; n=$((n - 1));"
-          + " done; [ \"/proc/$2/ns/user\" -ef /proc/self/ns/user ] && exit 125;"
-          + " exec setsid --wait nsenter \"$@\"";
+          + " done; [ \"/proc/$2/ns/user\" -ef /proc/self/ns/user ] && exit 125;";
+
+  static final String ENTER_ON_TERMINAL = MOVE + " exec nsenter \"$@\"";
+
+  /** The same in a session of its own, which keeps the caller's terminal from the container. */
+  static final String ENTER = MOVE + " exec setsid --wait nsenter \"$@\"";
+
+  /**
+   * Runs a command line in the container on a terminal of the container's own. The terminal that
+   * the host made would not do: Ctrl-C there would end nsenter, too.
+   */
+  private static final String ON_TERMINAL =
+      "script --version 2>/dev/null | grep -q util-linux || { echo \"a terminal needs script(1) of"
+          + " util-linux in the container; install it there (Debian: bsdutils), or leave out -t\" >&2;"
+          + " exit 125; }; exec script -q -e -c \"exec $1\" /dev/null";
 
   private static final Map<String, String> ENVIRONMENT =
       Map.of(
@@ -56,18 +69,46 @@ final class ContainerProcess {
    * @throws IOException if the container has ended
    */
   static ContainerProcess start(int controller, List<String> words) throws IOException {
+    return new ContainerProcess(program(command(controller, ENTER, words), Map.of()).start());
+  }
+
+  /**
+   * A program on a terminal. script(1) of the host makes another one between it and the caller's,
+   * in which programs of the container could type.
+   *
+   * @throws IOException if the container has ended
+   */
+  static ProcessBuilder onTerminal(int controller, List<String> words) throws IOException {
+    List<String> there = List.of("/bin/sh", "-c", ON_TERMINAL, "sh", line(words));
+    String entering = line(command(controller, ENTER_ON_TERMINAL, there));
+    return program(
+        List.of("script", "-q", "-e", "-c", entering, "/dev/null"),
+        Map.of("TERM", LocalTerminal.type(System.getenv()), "SHELL", "/bin/sh"));
+  }
+
+  private static String line(List<String> words) {
+    return words.stream().map(SshOptions::quoted).collect(Collectors.joining(" "));
+  }
+
+  private static ProcessBuilder program(List<String> command, Map<String, String> more) {
+    ProcessBuilder builder = new ProcessBuilder(command);
+    builder.environment().clear();
+    builder.environment().putAll(ENVIRONMENT);
+    builder.environment().putAll(more);
+    return builder;
+  }
+
+  private static List<String> command(int controller, String enter, List<String> words)
+      throws IOException {
     long init = init(controller);
     List<String> cgroups = Cgroups.of(init, PROC);
-    List<String> command = new ArrayList<>(List.of("/bin/sh", "-c", ENTER, "sh"));
+    List<String> command = new ArrayList<>(List.of("/bin/sh", "-c", enter, "sh"));
     command.add(String.valueOf(cgroups.size()));
     command.addAll(cgroups);
     command.addAll(
         List.of("--target", String.valueOf(init), "--all", "--setuid", "0", "--setgid", "0", "--"));
     command.addAll(words);
-    ProcessBuilder builder = new ProcessBuilder(command);
-    builder.environment().clear();
-    builder.environment().putAll(ENVIRONMENT);
-    return new ContainerProcess(builder.start());
+    return command;
   }
 
   /** The child of libvirt's process that is number 1 in a process namespace of its own. */

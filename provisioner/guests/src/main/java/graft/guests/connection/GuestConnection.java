@@ -5,6 +5,7 @@ import java.io.InputStream;
 import java.io.OutputStream;
 import java.time.Duration;
 import java.util.List;
+import java.util.Optional;
 
 /**
  * Runs programs and copies files in a running guest, as root or as the user of the SSH login. Every
@@ -24,10 +25,17 @@ public interface GuestConnection {
   /**
    * Starts a program whose output is passed on while it runs, however much it is.
    *
-   * @param input the program's standard input; the agent reads it to its end first
-   * @throws IOException if the input cannot be read
+   * @param input the program's standard input, if it gets any, passed on while the program runs
    */
-  GuestProcess start(List<String> words, InputStream input) throws IOException;
+  GuestProcess start(List<String> words, Optional<InputStream> input);
+
+  /**
+   * Starts a program on a terminal in the guest, which is joined to the caller's. Escape sequences
+   * of the guest reach the caller's terminal.
+   *
+   * @throws IOException if the caller's terminal is gone
+   */
+  TerminalSession start(List<String> words, LocalTerminal terminal) throws IOException;
 
   /** Writes a file with these permission bits, replacing an existing one. */
   void put(InputStream content, String path, int mode) throws IOException;

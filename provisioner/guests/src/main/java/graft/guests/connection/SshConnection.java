@@ -148,7 +148,8 @@ public final class SshConnection implements GuestConnection {
 
   /** The program ends with its SSH session, at the latest when it writes its next output. */
   @Override
-  public GuestProcess start(List<String> words, InputStream input) {
+  public GuestProcess start(List<String> words, Optional<InputStream> given) {
+    InputStream input = given.orElseGet(InputStream::nullInputStream);
     return new GuestProcess() {
       @Override
       public int await(OutputStream output, OutputStream errors, Duration timeout) {
@@ -158,6 +159,30 @@ public final class SshConnection implements GuestConnection {
       @Override
       public void stop() {
         // ssh is in this process's group, which Ctrl-C ends.
+      }
+    };
+  }
+
+  /** ssh has its own way out, {@code ~.}, and asks for a terminal of the same size and type. */
+  @Override
+  public TerminalSession start(List<String> words, LocalTerminal terminal) throws IOException {
+    List<String> command = new ArrayList<>(List.of(program, "-tt"));
+    command.addAll(arguments(words));
+    TerminalProgram ssh = TerminalProgram.start(words.get(0), new ProcessBuilder(command));
+    return new TerminalSession() {
+      @Override
+      public int await(Duration timeout) {
+        int code = ssh.await(timeout);
+        if (code == SSH_FAILED) {
+          String next = "the message above is ssh's own";
+          throw new GuestConnectionException("ssh " + who() + " failed", next, true, null);
+        }
+        return code;
+      }
+
+      @Override
+      public void stop() {
+        ssh.stop();
       }
     };
   }

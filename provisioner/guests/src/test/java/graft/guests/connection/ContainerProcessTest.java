@@ -42,12 +42,14 @@ class ContainerProcessTest {
   /** The number of a container's first process may be another process's by now. */
   @Test
   void nothingIsExecutedOutsideOfAContainer() throws Exception {
-    List<String> words = new ArrayList<>(List.of("/bin/sh", "-c", ContainerProcess.ENTER, "sh"));
-    words.addAll(List.of("0", "--target", "" + ProcessHandle.current().pid(), "--all", "--"));
-    words.addAll(List.of("echo", "executed"));
-    Process process = new ProcessBuilder(words).redirectErrorStream(true).start();
-    assertThat(process.getInputStream().readAllBytes()).isEmpty();
-    assertThat(process.waitFor()).isEqualTo(125);
+    for (String enter : List.of(ContainerProcess.ENTER, ContainerProcess.ENTER_ON_TERMINAL)) {
+      List<String> words = new ArrayList<>(List.of("/bin/sh", "-c", enter, "sh"));
+      words.addAll(List.of("0", "--target", "" + ProcessHandle.current().pid(), "--all", "--"));
+      words.addAll(List.of("echo", "executed"));
+      Process process = new ProcessBuilder(words).redirectErrorStream(true).start();
+      assertThat(process.getInputStream().readAllBytes()).isEmpty();
+      assertThat(process.waitFor()).isEqualTo(125);
+    }
   }
 
   @Test

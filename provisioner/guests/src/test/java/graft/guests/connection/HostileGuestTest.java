@@ -196,7 +196,12 @@ class HostileGuestTest {
     }
 
     @Override
-    public GuestProcess start(List<String> words, InputStream input) {
+    public GuestProcess start(List<String> words, Optional<InputStream> input) {
+      throw new AssertionError("nothing is started");
+    }
+
+    @Override
+    public TerminalSession start(List<String> words, LocalTerminal terminal) {
       throw new AssertionError("nothing is started");
     }
 

@@ -15,15 +15,20 @@ import java.net.Inet4Address;
 import java.net.InetAddress;
 import java.net.NetworkInterface;
 import java.net.SocketException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 
 /** Where a guest is reached by SSH, and what ssh is started with. */
 class SshConnectionTest {
+  /** ssh takes the terminal from its standard input itself. */
+  private static final LocalTerminal TERMINAL = null;
+
   private static final Path KNOWN = Path.of("/var/lib/graft/a/disk.qcow2.known-hosts");
 
   private static SshLogin login(String user) {
@@ -100,6 +105,39 @@ class SshConnectionTest {
             "192.0.2.5",
             "sudo -n -- /bin/sh -c 'echo \"$1\"' sh 'it'\\''s; $(id)\n'");
     assertThat(arguments.indexOf("--")).isEqualTo(arguments.size() - 3);
+  }
+
+  @Test
+  void aTerminalIsAskedForAndTheCodeOfTheProgramIsPassedOn(@TempDir Path folder) throws Exception {
+    Path ssh = folder.resolve("ssh");
+    Files.writeString(ssh, "#!/bin/sh\nprintf '%s\\n' \"$@\" >\"$0.words\"\nexit 7\n");
+    assertThat(ssh.toFile().setExecutable(true)).isTrue();
+    SshLogin login =
+        new SshLogin(
+            UserName.ROOT, Optional.of(new HostAddress("192.0.2.5")), 22, Optional.empty(), KNOWN);
+    TerminalSession session =
+        SshConnection.toKnown(login, ssh.toString()).start(List.of("echo", "a b"), TERMINAL);
+    assertThat(session.await(Duration.ofSeconds(20))).isEqualTo(7);
+    assertThat(folder.resolve("ssh.words")).content().startsWith("-tt\n").endsWith("echo 'a b'\n");
+  }
+
+  @Test
+  void whatRunsTooLongOnATerminalIsEndedWithWhatItStarted(@TempDir Path folder) throws Exception {
+    Path child = folder.resolve("child");
+    ProcessBuilder program =
+        new ProcessBuilder(
+            "/bin/sh",
+            "-c",
+            "sleep 1234567 & echo $! >" + child + ".new; mv " + child + ".new " + child + "; wait");
+    TerminalProgram session = TerminalProgram.start("sleep", program);
+    while (!Files.exists(child)) {
+      Thread.sleep(10);
+    }
+    assertThatThrownBy(() -> session.await(Duration.ofMillis(1)))
+        .isInstanceOf(GuestConnectionException.class)
+        .hasMessageContaining("was ended");
+    long left = Long.parseLong(Files.readString(child).strip());
+    ProcessHandle.of(left).ifPresent(one -> one.onExit().join());
   }
 
   /**

@@ -8,6 +8,8 @@ import graft.deployment.step.StepFailure;
 import graft.guests.connection.Ended;
 import graft.guests.connection.GuestConnection;
 import graft.guests.connection.GuestProcess;
+import graft.guests.connection.LocalTerminal;
+import graft.guests.connection.TerminalSession;
 import graft.guests.payload.Payload;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
@@ -64,7 +66,12 @@ class OrderChannelsTest {
         }
 
         @Override
-        public GuestProcess start(List<String> words, InputStream input) {
+        public GuestProcess start(List<String> words, Optional<InputStream> input) {
+          throw new AssertionError("nothing is started");
+        }
+
+        @Override
+        public TerminalSession start(List<String> words, LocalTerminal terminal) {
           throw new AssertionError("nothing is started");
         }
 

@@ -1,0 +1,2 @@
+/** Copies of folders between this machine and a guest. */
+package graft.guests.copy;
