@@ -12,7 +12,6 @@ import graft.deployment.descriptor.guest.Ssh;
 import graft.deployment.descriptor.guest.SshTarget;
 import graft.deployment.descriptor.guest.VGpu;
 import java.util.List;
-import java.util.Optional;
 import java.util.Set;
 import java.util.stream.Stream;
 
