@@ -12,10 +12,12 @@ import graft.deployment.step.guest.BringsPayload;
 import graft.deployment.step.guest.DefineGuest;
 import graft.deployment.step.guest.MakeToken;
 import graft.deployment.step.guest.StartGuest;
-import graft.deployment.step.machine.InstallOnMachine;
+import graft.deployment.step.machine.DomainStep;
+import graft.deployment.step.machine.DomainTarget;
+import graft.deployment.step.machine.MachineInstall;
+import graft.deployment.step.machine.MachineStep;
 import graft.guests.connection.GuestConnection;
 import graft.guests.connection.GuestConnections;
-import graft.guests.connection.SshConnection;
 import graft.guests.connection.SshLogin;
 import graft.guests.payload.Payload;
 import graft.guests.payload.PayloadFile;
@@ -50,7 +52,7 @@ public final class AppliedGuest {
 
   /** All guests of a deployment, also the machines that existed before. */
   public static List<String> names(JournalState journal) {
-    return names(journal, step -> step instanceof DefineGuest || step instanceof InstallOnMachine);
+    return names(journal, step -> step instanceof DefineGuest || step instanceof MachineStep);
   }
 
   /** The guests that Graft made, with libvirt. */
@@ -113,11 +115,23 @@ public final class AppliedGuest {
   }
 
   /** The machine, if it existed before and Graft only installed something there. */
-  Optional<InstallOnMachine> machine() {
-    return steps().stream()
-        .filter(InstallOnMachine.class::isInstance)
-        .map(InstallOnMachine.class::cast)
-        .findFirst();
+  Optional<MachineStep> machine() {
+    List<MachineStep> steps =
+        steps().stream()
+            .filter(MachineStep.class::isInstance)
+            .map(MachineStep.class::cast)
+            .toList();
+    // The installation knows how a domain is reached.
+    return steps.stream()
+        .filter(MachineInstall.class::isInstance)
+        .findFirst()
+        .or(() -> steps.stream().findFirst());
+  }
+
+  /** Whether Graft installs something in the guest, so that there is a connection to it. */
+  boolean isConnected() {
+    return steps().stream().anyMatch(MachineInstall.class::isInstance)
+        || step(AwaitGuest.class, "ready").filter(ready -> ready.text().isEmpty()).isPresent();
   }
 
   /** Whether the guest is a machine that existed before. */
@@ -127,6 +141,13 @@ public final class AppliedGuest {
 
   /** Whether the guest runs; a machine that is not libvirt's counts as running. */
   boolean isActive(Connections connections) {
+    if (machine().isPresent() && machine().get() instanceof DomainStep step) {
+      DomainTarget target = step.target();
+      return target
+          .find(connections.get(target.uri()))
+          .filter(domain -> domain.state().isActive())
+          .isPresent();
+    }
     return machine().isPresent() || domain(connections).state().isActive();
   }
 
@@ -168,9 +189,9 @@ public final class AppliedGuest {
 
   /** The guest connection: SSH where that is the install method, else the guest agent. */
   public GuestConnection open(Connections connections) {
-    Optional<InstallOnMachine> machine = machine();
+    Optional<MachineStep> machine = machine();
     if (machine.isPresent()) {
-      return SshConnection.toKnown(machine.get().ssh());
+      return machine.get().connection(connections::get);
     }
     Optional<SshLogin> ssh = step(AwaitGuest.class, "ready").flatMap(AwaitGuest::ssh);
     return GuestConnections.of(domain(connections), ssh);

@@ -12,6 +12,7 @@ import graft.deployment.state.StateFolder;
 import graft.deployment.step.guest.AwaitGuest;
 import graft.deployment.step.guest.DefineGuest;
 import graft.deployment.step.host.HostServer;
+import graft.deployment.step.machine.DomainStep;
 import graft.deployment.step.machine.InstallOnMachine;
 import graft.hypervisors.libvirt.Guest;
 import graft.hypervisors.libvirt.GuestState;
@@ -49,7 +50,9 @@ public final class DeploymentStatus {
       } else if (entry.step() instanceof DefineGuest guest) {
         guests.add(guest(guest, journal, connections));
       } else if (entry.step() instanceof InstallOnMachine machine) {
-        guests.add(machine(machine, journal));
+        guests.add(machine(machine.guest(), EXISTING, machine.machine(), journal));
+      } else if (entry.step() instanceof DomainStep domain && !isListed(domain.guest())) {
+        guests.add(machine(domain.guest(), state(domain, connections), domain.machine(), journal));
       }
     }
   }
@@ -96,13 +99,32 @@ public final class DeploymentStatus {
     return tree;
   }
 
-  private static Map<String, Object> machine(InstallOnMachine machine, JournalState journal) {
+  private static Map<String, Object> machine(
+      String guest, String state, String machine, JournalState journal) {
     Map<String, Object> tree = new LinkedHashMap<>();
-    tree.put("name", machine.guest());
-    tree.put("state", EXISTING);
-    tree.put("machine", machine.machine());
-    result(journal, machine.guest(), "verify").ifPresent(r -> tree.put("cuda", r));
+    tree.put("name", guest);
+    tree.put("state", state);
+    tree.put("machine", machine);
+    result(journal, guest, "verify").ifPresent(r -> tree.put("cuda", r));
     return tree;
+  }
+
+  /** A guest's first step that concerns its domain may have been undone before the others. */
+  private boolean isListed(String guest) {
+    return guests.stream().anyMatch(tree -> guest.equals(tree.get("name")));
+  }
+
+  private static String state(DomainStep domain, Connections connections) {
+    try {
+      return domain
+          .target()
+          .find(connections.get(domain.target().uri()))
+          .map(Guest::state)
+          .map(GuestState::words)
+          .orElse(GONE);
+    } catch (HypervisorException e) {
+      return "unknown: " + e.getMessage();
+    }
   }
 
   private static Optional<Map<String, Object>> result(

@@ -10,7 +10,6 @@ import graft.deployment.state.DeploymentLock;
 import graft.deployment.state.StateFolder;
 import graft.deployment.step.Step;
 import graft.deployment.step.guest.MakeToken;
-import graft.deployment.step.machine.InstallOnMachine;
 import graft.deployment.step.machine.MachineStep;
 import java.time.Clock;
 import java.util.ArrayList;
@@ -50,7 +49,7 @@ public final class ForgetMachine {
     try (Connections connections = new Connections();
         Journal journal = Journal.open(state.journal(), Steps.CODEC, Clock.systemUTC())) {
       AppliedGuest applied = AppliedGuest.of(journal.state(), guest);
-      InstallOnMachine machine =
+      MachineStep machine =
           applied
               .machine()
               .orElseThrow(
@@ -61,7 +60,7 @@ public final class ForgetMachine {
       journal.note("forget " + guest);
       List<Step> rest = new ArrayList<>();
       for (Step step : applied.steps()) {
-        if (step instanceof MachineStep) {
+        if (step instanceof MachineStep there && there.needsMachine()) {
           journal.undoing(step);
           journal.undone(step);
         } else {

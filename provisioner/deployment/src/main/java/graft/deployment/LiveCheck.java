@@ -8,7 +8,6 @@ import graft.deployment.descriptor.Node;
 import graft.deployment.descriptor.gpu.Owner;
 import graft.deployment.journal.JournalState;
 import graft.deployment.observe.Connections;
-import graft.deployment.step.guest.AwaitGuest;
 import graft.deployment.step.host.HostServer;
 import graft.guests.connection.GuestConnection;
 import graft.guests.payload.Payload;
@@ -172,8 +171,7 @@ public final class LiveCheck {
 
   /** A guest that was never waited for may have neither an agent nor SSH. */
   private static boolean isAsked(AppliedGuest guest) {
-    return guest.machine().isPresent()
-        || guest.step(AwaitGuest.class, "ready").filter(r -> r.text().isEmpty()).isPresent();
+    return guest.isConnected();
   }
 
   private Optional<LiveFinding> guest(
@@ -204,7 +202,7 @@ public final class LiveCheck {
           what,
           "start the machine "
               + guest.machine().get().machine()
-              + ", or its SSH server; if it is gone for good: graft forget "
+              + ", or its SSH server or agent; if it is gone for good: graft forget "
               + deployment
               + " "
               + guest.name());

@@ -7,6 +7,7 @@ import graft.hypervisors.libvirt.domain.HostdevElement;
 import graft.hypervisors.libvirt.domain.InterfaceElement;
 import graft.hypervisors.libvirt.domain.InterfaceSpec;
 import graft.hypervisors.libvirt.domain.SerialElement;
+import graft.hypervisors.libvirt.domain.ShmemElement;
 import graft.hypervisors.libvirt.domain.Xml;
 import org.w3c.dom.Element;
 

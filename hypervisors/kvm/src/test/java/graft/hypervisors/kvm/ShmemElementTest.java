@@ -3,6 +3,7 @@ package graft.hypervisors.kvm;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import graft.common.values.MemorySize;
+import graft.hypervisors.libvirt.domain.ShmemElement;
 import graft.hypervisors.libvirt.domain.ShmemSpec;
 import org.junit.jupiter.api.Test;
 

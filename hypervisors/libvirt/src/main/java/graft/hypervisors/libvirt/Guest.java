@@ -126,6 +126,11 @@ public final class Guest {
     return connection.uri().driver().equals("lxc");
   }
 
+  /** The guest's state now. */
+  public ObservedGuest observed() {
+    return with(this::observe);
+  }
+
   ObservedGuest observe(DomainPointer domain) {
     return new ObservedGuest(
         this,
@@ -305,7 +310,7 @@ public final class Guest {
   /** Replaces the metadata that Graft stored in the domain, even while the guest runs. */
   public void setMetadata(GuestMetadata metadata) {
     String xml = metadata.toPlainXml();
-    ObservedGuest now = with(this::observe);
+    ObservedGuest now = observed();
     int flags = (now.state().isActive() ? AFFECT_LIVE : 0) | (now.persistent() ? AFFECT_CONFIG : 0);
     run(
         "set the metadata of",

@@ -19,6 +19,7 @@ import graft.hypervisors.libvirt.domain.Xml;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
+import java.util.UUID;
 import org.libvirt.jna.ConnectionPointer;
 import org.libvirt.jna.DomainPointer;
 import org.libvirt.jna.Libvirt;
@@ -165,6 +166,24 @@ public final class LibvirtHost implements AutoCloseable {
           if (domain == null) {
             HypervisorException failure =
                 new Attempt("look up", connection.target("guest", name)).failure();
+            if (failure instanceof NotFoundException) {
+              return Optional.empty();
+            }
+            throw failure;
+          }
+          return Optional.of(take(domain));
+        });
+  }
+
+  /** The guest with that UUID, whatever its name is now; empty if there is none. */
+  public Optional<Guest> guest(UUID uuid) {
+    return connection.with(
+        c -> {
+          DomainPointer domain =
+              LibvirtLibrary.calls().virDomainLookupByUUIDString(c, uuid.toString());
+          if (domain == null) {
+            HypervisorException failure =
+                new Attempt("look up", connection.target("guest", uuid.toString())).failure();
             if (failure instanceof NotFoundException) {
               return Optional.empty();
             }

@@ -24,7 +24,8 @@ final class StatusText {
     for (Map<String, Object> guest : status.guests()) {
       text.append("  guest ").append(guest.get("name")).append(": ").append(guest.get("state"));
       if (guest.containsKey("machine")) {
-        text.append(" machine ").append(guest.get("machine"));
+        text.append("existing".equals(guest.get("state")) ? " machine " : ", ");
+        text.append(guest.get("machine"));
       }
       if (guest.containsKey("since")) {
         text.append(" since ").append(guest.get("since"));

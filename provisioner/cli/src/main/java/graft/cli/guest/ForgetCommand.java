@@ -23,8 +23,9 @@ import picocli.CommandLine.Parameters;
       "graft apply, undo and destroy take the client back from a machine that exists already, and"
           + " fail if the machine does not answer. This command ends the machine's access, deletes"
           + " its token here, and takes the machine out of the deployment's records without asking"
-          + " it. The token of a machine that uses a node's GPU is the node's, and stays valid until"
-          + " it is removed from the node's list.",
+          + " it. The token of a machine that uses a node's GPU is the node's, and stays valid"
+          + " until it is removed from the node's list. From a libvirt domain that still exists,"
+          + " its devices are detached.",
       "",
       "If the machine comes back after all, Graft's files are still there, and other deployments"
           + " refuse it. To clean it, copy what is below /var/lib/graft/.existing/kept back to /,"

@@ -42,7 +42,11 @@ import graft.deployment.step.host.RunServer;
 import graft.deployment.step.host.StartClosedNetwork;
 import graft.deployment.step.host.StartNetwork;
 import graft.deployment.step.host.StartServer;
+import graft.deployment.step.machine.AttachToDomain;
+import graft.deployment.step.machine.FindDomain;
+import graft.deployment.step.machine.InstallOnDomain;
 import graft.deployment.step.machine.InstallOnMachine;
+import graft.deployment.step.machine.VerifyOnDomain;
 import graft.deployment.step.machine.VerifyOnMachine;
 import java.util.List;
 import java.util.Map;
@@ -99,7 +103,11 @@ public final class Steps {
           new StepKind("order-channels", OrderChannels.class),
           new StepKind("verify-cuda", VerifyCuda.class),
           new StepKind("install-on-machine", InstallOnMachine.class),
-          new StepKind("verify-on-machine", VerifyOnMachine.class));
+          new StepKind("verify-on-machine", VerifyOnMachine.class),
+          new StepKind("find-domain", FindDomain.class),
+          new StepKind("attach-to-domain", AttachToDomain.class),
+          new StepKind("install-on-domain", InstallOnDomain.class),
+          new StepKind("verify-on-domain", VerifyOnDomain.class));
 
   /** The names of kinds in journals from before the ids: the simple class names of that time. */
   public static final Map<String, String> FORMER_NAMES =

@@ -8,6 +8,7 @@ import graft.common.values.Name;
 import graft.deployment.descriptor.fabric.Fabric;
 import graft.deployment.descriptor.gpu.Gpu;
 import graft.deployment.descriptor.gpu.Owner;
+import graft.deployment.descriptor.guest.Existing;
 import graft.deployment.descriptor.guest.Guest;
 import java.util.List;
 import java.util.Optional;
@@ -35,11 +36,13 @@ public record Descriptor(
         Optional<Name> name,
     @Default("auto")
         @Doc(
-            "The hypervisor that runs the guests. auto: KVM where it works, Xen in its dom0, else QEMU; never lxc.")
+            "The hypervisor that runs the guests. auto: KVM where it works, Xen in its dom0, else"
+                + " QEMU; never lxc.")
         HypervisorChoice hypervisor,
     @Default("auto")
         @Doc(
-            "The URI of libvirt on this machine. auto: the system daemon if it answers, else the session daemon.")
+            "The URI of libvirt on this machine. auto: the system daemon if it answers, else the"
+                + " session daemon.")
         LibvirtUri libvirt,
     @Doc("The GPUs that guests use, on this host or elsewhere.") List<Gpu> gpus,
     @Doc("The InfiniBand and RoCE adapters of this host.") Optional<Fabric> fabric,
@@ -53,11 +56,11 @@ public record Descriptor(
     return name.orElseThrow();
   }
 
-  /** Whether it makes anything with libvirt; machines that exist already need none. */
+  /** Whether it needs libvirt; machines that exist already and that SSH reaches do not. */
   public boolean usesLibvirt() {
     return !networks.isEmpty()
         || guests.isEmpty()
-        || guests.stream().anyMatch(guest -> guest.existing().isEmpty());
+        || guests.stream().anyMatch(guest -> guest.existing().flatMap(Existing::ssh).isEmpty());
   }
 
   /** Whether it names devices of the host, or a placement on the host. */

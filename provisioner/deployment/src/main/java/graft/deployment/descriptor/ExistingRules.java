@@ -6,8 +6,14 @@ import graft.deployment.descriptor.gpu.Gpu;
 import graft.deployment.descriptor.gpu.Owner;
 import graft.deployment.descriptor.guest.Existing;
 import graft.deployment.descriptor.guest.Guest;
+import graft.deployment.descriptor.guest.Passthrough;
+import graft.deployment.descriptor.guest.Setup;
+import graft.deployment.descriptor.guest.Ssh;
+import graft.deployment.descriptor.guest.SshTarget;
 import graft.deployment.descriptor.guest.VGpu;
 import java.util.List;
+import java.util.Set;
+import java.util.stream.Stream;
 
 /**
  * Rules of guests that exist already: Graft changes nothing of them that it could not give back.
@@ -24,15 +30,21 @@ final class ExistingRules {
           "placement",
           "disks",
           "networks",
-          "passthrough",
-          "vfs",
           "firmware",
           "virtualization",
           "hide-hypervisor");
 
+  /** What is attached to domains, and not to a machine that only SSH reaches. */
+  private static final List<String> DEVICES = List.of("passthrough", "vfs");
+
   /** The keys of a set-up that Graft could not take back on the machine, or that have no use. */
-  private static final List<String> NO_SETUP =
-      List.of("way", "bundles", "group", "user-data", "ssh");
+  private static final List<String> NO_SETUP = List.of("bundles", "group", "user-data");
+
+  /** The keys of a set-up that choose how a domain is reached. */
+  private static final List<String> WAY = List.of("way", "ssh");
+
+  private static final Set<Setup.Method> WAYS =
+      Set.of(Setup.Method.AUTO, Setup.Method.AGENT, Setup.Method.SSH);
 
   private final Descriptor descriptor;
   private final Positions positions;
@@ -45,7 +57,19 @@ final class ExistingRules {
   }
 
   void check(Guest guest) {
-    for (String key : NOT_OURS) {
+    Existing existing = guest.existing().orElseThrow();
+    if (positions.has(existing, "ssh") == positions.has(existing, "domain")) {
+      problems.add(
+          positions.of(guest, "existing"),
+          "a guest that exists already is reached by exactly one of 'ssh' and 'domain'",
+          "write ssh: USER@HOST, or domain: NAME for a domain of this host's libvirt");
+      return;
+    }
+    if (existing.ssh().isEmpty() && existing.domain().isEmpty()) {
+      return; // it has another form, and that is reported
+    }
+    boolean isDomain = existing.domain().isPresent();
+    for (String key : isDomain ? NOT_OURS : both(NOT_OURS, DEVICES)) {
       if (positions.has(guest, key)) {
         problems.add(
             positions.of(guest, key),
@@ -57,11 +81,15 @@ final class ExistingRules {
             "remove the key; change the machine where it was made");
       }
     }
-    for (String key : NO_SETUP) {
+    for (String key : isDomain ? NO_SETUP : both(NO_SETUP, WAY)) {
       if (positions.has(guest.setup(), key)) {
         problems.add(
             positions.of(guest.setup(), key),
-            "a guest that exists already gets its client by SSH and has no '" + key + "'",
+            "a guest that exists already gets its client "
+                + (isDomain ? "while it runs" : "by SSH")
+                + " and has no '"
+                + key
+                + "'",
             switch (key) {
               case "bundles" -> "Graft could not take packages back: install them yourself";
               case "group" -> "make the group on the machine yourself";
@@ -75,9 +103,12 @@ final class ExistingRules {
           "a guest that exists already is not started, so that there is nothing to wait for",
           "only 'timeout' and 'verify' can be written in 'ready'");
     }
+    if (isDomain) {
+      domain(guest, existing);
+    }
     aloneOnItsMachine(guest);
     ownsNoGpu(guest);
-    if (!guest.hasVgpu()) {
+    if (!guest.hasVgpu() && !guest.hasDevices()) {
       problems.add(
           positions.of(guest, "existing"),
           "the guest '" + guest.name() + "' exists already and has no vgpu: there is nothing to do",
@@ -99,6 +130,42 @@ final class ExistingRules {
     }
   }
 
+  private static List<String> both(List<String> some, List<String> more) {
+    return Stream.concat(some.stream(), more.stream()).toList();
+  }
+
+  private void domain(Guest guest, Existing existing) {
+    for (String key : List.of("port", "key")) {
+      if (positions.has(existing, key)) {
+        problems.add(
+            positions.of(existing, key),
+            "'" + key + "' belongs to 'ssh' of a guest that exists already",
+            "write setup: {ssh: {" + key + ": ...}} for a domain");
+      }
+    }
+    Setup.Method way = guest.setup().way();
+    if (!WAYS.contains(way)) {
+      problems.add(
+          positions.of(guest.setup(), "way"),
+          "a domain that exists already gets its client by its agent or by SSH",
+          "leave 'way' out, or write agent or ssh");
+    }
+    if (way == Setup.Method.SSH && guest.setup().ssh().flatMap(Ssh::address).isEmpty()) {
+      problems.add(
+          positions.of(guest.setup(), "way"),
+          "the way ssh to a domain that exists already needs its address",
+          "write setup: {ssh: {address: ADDRESS}}; its host key has to be known before");
+    }
+    for (Passthrough device : guest.passthrough()) {
+      if (device.permissive()) {
+        problems.add(
+            positions.of(device, "permissive"),
+            "'permissive' is for guests of Xen, and a domain that exists already is one of QEMU",
+            "leave it out");
+      }
+    }
+  }
+
   /** A machine has one record of what it had, and one token. */
   private void aloneOnItsMachine(Guest guest) {
     Existing here = guest.existing().orElseThrow();
@@ -108,7 +175,7 @@ final class ExistingRules {
       }
       if (earlier.existing().filter(there -> isSame(here, there)).isPresent()) {
         problems.add(
-            positions.of(here, "ssh"),
+            positions.of(here, here.ssh().isPresent() ? "ssh" : "domain"),
             "the guest '" + earlier.name() + "' is the same machine",
             "write one guest for each machine");
         return;
@@ -117,7 +184,13 @@ final class ExistingRules {
   }
 
   private static boolean isSame(Existing one, Existing other) {
-    return one.ssh().host().equals(other.ssh().host()) && one.port() == other.port();
+    if (one.domain().isPresent() != other.domain().isPresent()) {
+      return false;
+    }
+    return one.domain().isPresent()
+        ? one.domain().equals(other.domain())
+        : one.ssh().map(SshTarget::host).equals(other.ssh().map(SshTarget::host))
+            && one.port() == other.port();
   }
 
   private void ownsNoGpu(Guest guest) {

@@ -16,6 +16,7 @@ import graft.deployment.step.device.AssignsDevice;
 import graft.deployment.step.device.AttachDevice;
 import graft.deployment.step.device.BindPciDevice;
 import graft.deployment.step.device.MakeFunctions;
+import graft.deployment.step.machine.AttachToDomain;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -171,6 +172,9 @@ public record DeviceArgument(
   private static Optional<String> deviceOf(Step step) {
     if (step instanceof AssignsDevice assigns) {
       return Optional.of(assigns.assigned());
+    }
+    if (step instanceof AttachToDomain attach) {
+      return Optional.of(attach.device());
     }
     return step instanceof AttachDevice attach ? Optional.of(attach.device()) : Optional.empty();
   }

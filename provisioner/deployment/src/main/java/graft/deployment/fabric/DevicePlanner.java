@@ -148,7 +148,9 @@ public final class DevicePlanner {
       boolean runs =
           snapshot.libvirt().guest(guest.name().text()).map(GuestFacts::running).orElse(false);
       List<PciDevice> devices = planned.devices(guest);
-      Place place = places.place(guest, devices, runs);
+      // Graft does not move a guest that somebody else has placed.
+      Place place =
+          guest.existing().isPresent() ? Place.ANYWHERE : places.place(guest, devices, runs);
       if (!place.why().isEmpty()) {
         notes.add("guest " + guest.name() + ": " + place.why());
       }

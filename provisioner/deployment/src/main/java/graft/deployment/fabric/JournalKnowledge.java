@@ -11,6 +11,7 @@ import graft.deployment.step.device.BindPciDevice;
 import graft.deployment.step.device.DeviceStep;
 import graft.deployment.step.device.ReserveHugePages;
 import graft.deployment.step.device.SetUpFunction;
+import graft.deployment.step.machine.AttachToDomain;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -40,6 +41,7 @@ public final class JournalKnowledge {
     return step instanceof DeviceStep
         || step instanceof AssignsDevice
         || step instanceof AttachDevice
+        || step instanceof AttachToDomain
         || step instanceof ReserveHugePages
         || step instanceof ApplyAtBoot;
   }

@@ -1,5 +1,7 @@
 package graft.deployment.observe;
 
+import java.util.Optional;
+
 /**
  * The host itself.
  *
@@ -38,5 +40,16 @@ public record HostFacts(
 
     /** The file of the limit; writing it changes the limit. */
     public static final String LIMIT = "/sys/module/xen_gntalloc/parameters/limit";
+
+    /** Why the server cannot share pages with a guest of Xen; empty if it can. */
+    public Optional<String> obstacle() {
+      if (!gntalloc) {
+        return Optional.of(
+            "/dev/xen/gntalloc is not there or may not be used (modprobe xen-gntalloc)");
+      }
+      return evtchn
+          ? Optional.empty()
+          : Optional.of("/dev/xen/evtchn is not there or may not be used (modprobe xen-evtchn)");
+    }
   }
 }

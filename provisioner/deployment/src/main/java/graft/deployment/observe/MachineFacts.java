@@ -4,7 +4,7 @@ import graft.guests.machine.MachineReport;
 import java.util.Optional;
 
 /**
- * A machine that exists already, as SSH finds it.
+ * A machine that exists already, as SSH or its guest agent finds it.
  *
  * @param report what it says about itself; empty if it was not reached
  * @param error why it was not reached; empty if it was
@@ -13,6 +13,7 @@ import java.util.Optional;
  *     not know it
  * @param owner the owner that the machine's record has if this deployment installed the client
  * @param current whether its client is the one of this host
+ * @param domain the libvirt domain; empty for a machine that SSH reaches, or if there is none
  */
 public record MachineFacts(
     Optional<MachineReport> report,
@@ -20,7 +21,8 @@ public record MachineFacts(
     String next,
     String listen,
     String owner,
-    boolean current) {
+    boolean current,
+    Optional<DomainFacts> domain) {
 
   /** Whether the machine was reached. */
   public boolean answers() {

@@ -5,8 +5,10 @@ import graft.deployment.descriptor.DescriptorFile;
 import graft.deployment.descriptor.guest.Existing;
 import graft.deployment.descriptor.guest.Guest;
 import graft.deployment.descriptor.guest.SetupFile;
+import graft.deployment.descriptor.guest.Ssh;
 import graft.guests.bundle.BundleFile;
 import graft.guests.bundle.Bundles;
+import graft.guests.connection.GuestConnection;
 import graft.guests.connection.GuestConnectionException;
 import graft.guests.connection.GuestSetup;
 import graft.guests.connection.SshConnection;
@@ -41,10 +43,12 @@ final class MachineObserver {
 
   private final DescriptorFile file;
   private final InstallFacts installs;
+  private final DomainObserver domains;
 
-  MachineObserver(DescriptorFile file, InstallFacts installs) {
+  MachineObserver(DescriptorFile file, InstallFacts installs, DomainObserver domains) {
     this.file = file;
     this.installs = installs;
+    this.domains = domains;
   }
 
   /** The machines by the names of their guests. */
@@ -79,16 +83,31 @@ final class MachineObserver {
 
   private MachineFacts look(Guest guest) {
     Existing existing = guest.existing().orElseThrow();
-    String listen = listen(existing);
+    if (existing.ssh().isPresent()) {
+      String listen = listen(existing, Optional.of(existing.ssh().get().host().text()));
+      return ask(
+          guest, SshConnection.toKnown(existing.login(file::resolve)), listen, Optional.empty());
+    }
+    Optional<DomainObserver.Found> found = domains.find(guest);
+    Optional<DomainFacts> facts = found.map(DomainObserver.Found::facts);
+    String listen =
+        listen(existing, found.flatMap(f -> f.address(guest.setup().ssh().flatMap(Ssh::address))));
+    return facts.filter(f -> f.running() && f.isReachable()).isPresent() && guest.hasVgpu()
+        ? ask(guest, found.get().connection(), listen, facts)
+        : new MachineFacts(Optional.empty(), "", "", listen, owner(guest), false, facts);
+  }
+
+  private MachineFacts ask(
+      Guest guest, GuestConnection connection, String listen, Optional<DomainFacts> domain) {
+    String who = guest.existing().orElseThrow().machine();
     try {
-      MachineReport report =
-          new Machine(
-                  SshConnection.toKnown(existing.login(file::resolve)), existing.ssh().toString())
-              .probe(paths(guest));
-      return new MachineFacts(Optional.of(report), "", "", listen, owner(guest), isCurrent(report));
+      MachineReport report = new Machine(connection, who).probe(paths(guest));
+      return new MachineFacts(
+          Optional.of(report), "", "", listen, owner(guest), isCurrent(report), domain);
     } catch (GuestConnectionException e) {
       String what = e.getMessage().replace("\n  " + e.next(), "");
-      return new MachineFacts(Optional.empty(), what, e.next(), listen, owner(guest), false);
+      return new MachineFacts(
+          Optional.empty(), what, e.next(), listen, owner(guest), false, domain);
     }
   }
 
@@ -125,7 +144,7 @@ final class MachineObserver {
    * An address of this host: the one that the descriptor names, if it is one, or the nearest; empty
    * if this host finds no way to the machine's address.
    */
-  private static String listen(Existing existing) {
+  private static String listen(Existing existing, Optional<String> machine) {
     try {
       if (existing.server().isPresent()) {
         InetAddress named = InetAddress.getByName(existing.server().get().text());
@@ -133,9 +152,12 @@ final class MachineObserver {
           return named.getHostAddress();
         }
       }
+      if (machine.isEmpty()) {
+        return "";
+      }
       try (DatagramSocket socket = new DatagramSocket()) {
         // Sends nothing: the kernel chooses the route.
-        socket.connect(InetAddress.getByName(existing.ssh().host().text()), existing.port());
+        socket.connect(InetAddress.getByName(machine.get()), existing.port());
         return socket.getLocalAddress().getHostAddress();
       }
     } catch (IOException | RuntimeException e) {

@@ -15,6 +15,7 @@ import graft.deployment.descriptor.guest.Guest;
 import graft.deployment.descriptor.guest.Kernel;
 import graft.deployment.descriptor.guest.Nic;
 import graft.deployment.descriptor.guest.SetupFile;
+import graft.deployment.descriptor.guest.Ssh;
 import graft.deployment.descriptor.guest.VGpu;
 import graft.deployment.state.DeviceClaims;
 import graft.deployment.state.Layout;
@@ -107,7 +108,8 @@ public final class Observer {
         seen,
         new MeasuredChannels(state).all(),
         ServiceFacts.observe(ServerUser.find().isPresent()),
-        new MachineObserver(file, installs).observe(),
+        new MachineObserver(file, installs, new DomainObserver(file, connections, libvirt))
+            .observe(),
         ContainerObserver.observe(file));
   }
 
@@ -157,6 +159,12 @@ public final class Observer {
         paths.add(file.resolve(given.source()));
       }
       guest.existing().flatMap(Existing::key).ifPresent(key -> paths.add(file.resolve(key)));
+      guest
+          .setup()
+          .ssh()
+          .filter(login -> guest.existing().isPresent())
+          .flatMap(Ssh::key)
+          .ifPresent(key -> paths.add(file.resolve(key)));
       guest.setup().userData().ifPresent(data -> paths.add(file.resolve(data)));
     }
     return paths;

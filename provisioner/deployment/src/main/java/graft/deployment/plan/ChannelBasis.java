@@ -4,6 +4,7 @@ import graft.deployment.step.Step;
 import graft.deployment.step.device.AttachDevice;
 import graft.deployment.step.guest.BringsPayload;
 import graft.deployment.step.guest.MakeRegion;
+import graft.deployment.step.machine.AttachToDomain;
 import graft.guests.payload.Payload;
 import java.util.ArrayList;
 import java.util.List;
@@ -32,6 +33,8 @@ public final class ChannelBasis {
       if (step instanceof MakeRegion region) {
         basis.add("a region of " + region.size());
       } else if (rdma && step instanceof AttachDevice attach) {
+        basis.add("the device " + attach.device());
+      } else if (rdma && step instanceof AttachToDomain attach && attach.memory().isEmpty()) {
         basis.add("the device " + attach.device());
       }
     }

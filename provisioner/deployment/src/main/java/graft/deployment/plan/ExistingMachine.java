@@ -6,10 +6,19 @@ import graft.common.values.MemorySize;
 import graft.deployment.descriptor.guest.Existing;
 import graft.deployment.descriptor.guest.Guest;
 import graft.deployment.descriptor.guest.SetupFile;
+import graft.deployment.descriptor.guest.Ssh;
+import graft.deployment.fabric.DomainFit;
+import graft.deployment.fabric.GuestDevices;
+import graft.deployment.observe.DomainFacts;
 import graft.deployment.observe.FileFacts;
 import graft.deployment.observe.MachineFacts;
 import graft.deployment.step.Step;
+import graft.deployment.step.machine.AttachToDomain;
+import graft.deployment.step.machine.DomainTarget;
+import graft.deployment.step.machine.FindDomain;
+import graft.deployment.step.machine.InstallOnDomain;
 import graft.deployment.step.machine.InstallOnMachine;
+import graft.deployment.step.machine.VerifyOnDomain;
 import graft.deployment.step.machine.VerifyOnMachine;
 import graft.guests.bundle.TreeFile;
 import graft.guests.connection.SshLogin;
@@ -48,29 +57,87 @@ final class ExistingMachine {
   }
 
   List<Step> steps(ServerSteps servers) {
+    return existing.domain().isPresent() ? domainSteps(servers) : sshSteps(servers);
+  }
+
+  private List<Step> sshSteps(ServerSteps servers) {
     String name = guest.name().text();
     SshLogin login = existing.login(input.file()::resolve);
     List<Step> steps = new ArrayList<>(GuestSteps.access(input, servers, guest));
-    steps.add(
-        new InstallOnMachine(
-            name,
-            facts.owner(),
-            login,
-            new GuestBundles(input, servers, guest).payload(),
-            guest.ready().timeout()));
+    Payload payload = new GuestBundles(input, servers, guest).payload();
+    steps.add(new InstallOnMachine(name, facts.owner(), login, payload, guest.ready().timeout()));
     if (guest.ready().verify()) {
-      String server =
-          guest.vgpus().stream()
-              .map(vgpu -> servers.forGuest(guest, vgpu.gpu()).toString())
-              .collect(Collectors.joining(" and "));
-      steps.add(new VerifyOnMachine(name, login, server, guest.ready().timeout()));
+      steps.add(new VerifyOnMachine(name, login, server(servers), guest.ready().timeout()));
     }
     return steps;
   }
 
+  private List<Step> domainSteps(ServerSteps servers) {
+    String name = guest.name().text();
+    DomainFacts domain = facts.domain().orElseThrow();
+    DomainTarget target =
+        new DomainTarget(
+            input.snapshot().libvirt().uri(),
+            existing.domain().orElseThrow().text(),
+            domain.uuid().toString(),
+            Optional.empty());
+    // Another login changes nothing of what is attached.
+    DomainTarget reached = target.by(domain.ssh());
+    boolean client = guest.hasVgpu();
+    List<Step> steps = new ArrayList<>();
+    steps.add(new FindDomain(name, target, client));
+    if (client) {
+      steps.addAll(GuestSteps.access(input, servers, guest));
+      for (GuestChannels channels : GuestChannels.of(input, guest)) {
+        steps.addAll(channels.steps());
+        if (channels.sharesMemory()) {
+          steps.add(
+              new AttachToDomain(
+                  name, target, channels.regionName(), Optional.of(channels.region())));
+        }
+      }
+    }
+    GuestDevices devices = input.devices().of(guest.name());
+    steps.addAll(devices.assign());
+    for (String device : devices.devices()) {
+      steps.add(new AttachToDomain(name, target, device, Optional.empty()));
+    }
+    if (client) {
+      Payload payload = new GuestBundles(input, servers, guest).payload();
+      steps.add(
+          new InstallOnDomain(name, facts.owner(), reached, payload, guest.ready().timeout()));
+    }
+    if (client && guest.ready().verify()) {
+      steps.add(new VerifyOnDomain(name, reached, server(servers), guest.ready().timeout()));
+    }
+    return steps;
+  }
+
+  private String server(ServerSteps servers) {
+    return guest.vgpus().stream()
+        .map(vgpu -> servers.forGuest(guest, vgpu.gpu()).toString())
+        .collect(Collectors.joining(" and "));
+  }
+
+  private Position at() {
+    return input.file().positions().of(existing, existing.domain().isPresent() ? "domain" : "ssh");
+  }
+
+  /** Reports devices of the host for which a domain has no slot. */
+  void checkSlots(List<String> devices, Problems problems) {
+    if (existing.domain().isPresent()) {
+      new DomainFit(guest, input.snapshot(), at(), problems).checkSlots(devices);
+    }
+  }
+
   void check(Problems problems) {
-    Position at = input.file().positions().of(existing, "ssh");
-    if (!input.snapshot().bundles().programs().contains("ssh")) {
+    Position at = at();
+    boolean isDomain = existing.domain().isPresent();
+    if (isDomain && !new DomainFit(guest, input.snapshot(), at, problems).check()) {
+      return;
+    }
+    boolean bySsh = !isDomain || facts.domain().flatMap(DomainFacts::ssh).isPresent();
+    if (bySsh && !input.snapshot().bundles().programs().contains("ssh")) {
       problems.add(
           at,
           "there is no ssh on this host, and '" + guest.name() + "' is reached by SSH",
@@ -87,9 +154,10 @@ final class ExistingMachine {
     }
     machine(facts.report().get(), at, problems);
     ServerSteps servers = new ServerSteps(input);
-    if (facts.listen().isEmpty()
+    if (!isDomain
+        && facts.listen().isEmpty()
         && guest.vgpus().stream().anyMatch(vgpu -> servers.node(vgpu.gpu()).isEmpty())) {
-      String host = existing.ssh().host().text();
+      String host = existing.ssh().orElseThrow().host().text();
       problems.add(
           at,
           "this host cannot resolve "
@@ -108,6 +176,10 @@ final class ExistingMachine {
     if (existing.key().isPresent()) {
       readable(existing.key().get(), input.file().positions().of(existing, "key"), problems);
     }
+    Optional<Ssh> login = guest.setup().ssh();
+    if (login.flatMap(Ssh::key).isPresent()) {
+      readable(login.get().key().get(), input.file().positions().of(login.get(), "key"), problems);
+    }
     for (SetupFile given : guest.setup().files()) {
       readable(given.source(), input.file().positions().of(given, "source"), problems);
     }
@@ -121,7 +193,7 @@ final class ExistingMachine {
   }
 
   private void machine(MachineReport report, Position at, Problems problems) {
-    String who = "'" + existing.ssh() + "'";
+    String who = "'" + existing.machine() + "'";
     if (!report.system().equals("Linux")) {
       problems.add(at, who + " runs " + report.system() + ", and the client is for Linux");
       return;
@@ -160,8 +232,8 @@ final class ExistingMachine {
       problems.add(
           at,
           who + " has the client of another deployment: guest " + other,
-          "remove the machine from that deployment, and apply that first; if that deployment is gone"
-              + " or has forgotten the machine: graft forget --help says what to do there");
+          "remove the machine from that deployment, and apply that first; if that deployment is"
+              + " gone or has forgotten the machine: graft forget --help says what to do there");
     }
   }
 
@@ -202,19 +274,41 @@ final class ExistingMachine {
   /** What is brought, where, and what is there already. */
   List<String> notes() {
     MachineReport report = facts.report().orElseThrow();
-    String brings =
-        existing.ssh()
+    List<String> notes = new ArrayList<>();
+    notes.add(
+        existing.machine()
             + " gets the client in "
             + Payload.CLIENT_FOLDER
             + ", its settings and its token in /etc/graft, and a line for the loader in"
-            + " /etc/ld.so.conf.d; undo gives back what it had";
+            + " /etc/ld.so.conf.d; undo gives back what it had");
     boolean ours = report.owner().equals(Optional.of(facts.owner()));
-    return ours || report.there().isEmpty()
-        ? List.of(brings)
-        : List.of(
-            brings,
-            existing.ssh()
-                + " has these files already, which are kept and given back: "
-                + String.join(", ", report.there()));
+    if (!ours && !report.there().isEmpty()) {
+      notes.add(
+          existing.machine()
+              + " has these files already, which are kept and given back: "
+              + String.join(", ", report.there()));
+    }
+    return notes;
+  }
+
+  /** When a domain gets what is attached to it; empty if nothing is, or it is no domain. */
+  Optional<String> whenAttached(List<Action> actions) {
+    boolean attaches =
+        actions.stream()
+            .filter(action -> action.kind() == Action.Kind.DO)
+            .map(Action::step)
+            .anyMatch(
+                step ->
+                    step instanceof AttachToDomain attach
+                        && attach.guest().equals(guest.name().text()));
+    return facts
+        .domain()
+        .filter(domain -> attaches)
+        .map(
+            domain ->
+                existing.machine()
+                    + (domain.running()
+                        ? " runs, and gets its devices at once"
+                        : " is " + domain.state() + ", and has its devices at its next start"));
   }
 }

@@ -6,9 +6,12 @@ import graft.common.values.Endpoint;
 import graft.common.values.MemorySize;
 import graft.common.values.Name;
 import graft.deployment.descriptor.guest.Channel;
+import graft.deployment.descriptor.guest.Existing;
 import graft.deployment.descriptor.guest.Guest;
 import graft.deployment.descriptor.guest.VGpu;
-import graft.deployment.observe.HostFacts;
+import graft.deployment.fabric.DomainFit;
+import graft.deployment.observe.DomainFacts;
+import graft.deployment.observe.MachineFacts;
 import graft.deployment.step.Step;
 import graft.deployment.step.guest.MakeRegion;
 import graft.hypervisors.libvirt.domain.DomainSpec;
@@ -51,25 +54,42 @@ final class GuestChannels {
     this.guest = guest;
     this.vgpu = vgpu;
     noRdma().ifPresent(why -> obstacles.put(Channel.RDMA, why));
-    if (guest.existing().isPresent()) {
+    if (guest.existing().flatMap(Existing::ssh).isPresent()) {
       for (Channel local :
           List.of(Channel.SHM, Channel.UNIX, Channel.VSOCK, Channel.IVSHMEM, Channel.VCHAN)) {
         obstacles.put(local, "only its network connects a machine that exists already to a server");
       }
       return;
     }
-    noVsock().ifPresent(why -> obstacles.put(Channel.VSOCK, why));
-    noSharedMemory().ifPresent(why -> obstacles.put(Channel.IVSHMEM, why));
+    domain().ifPresent(this::ofDomain);
+    noVsock().ifPresent(why -> obstacles.putIfAbsent(Channel.VSOCK, why));
+    noSharedMemory().ifPresent(why -> obstacles.putIfAbsent(Channel.IVSHMEM, why));
     noVchan().ifPresent(why -> obstacles.put(Channel.VCHAN, why));
     noSocket()
-        .ifPresent(
-            why -> {
-              obstacles.put(Channel.SHM, why);
-              obstacles.put(Channel.UNIX, why);
-            });
+        .ifPresent(why -> List.of(Channel.SHM, Channel.UNIX).forEach(c -> obstacles.put(c, why)));
     if (isContainer() && guest.networks().isEmpty()) {
       obstacles.put(Channel.TCP, "the container has no network");
     }
+    if (obstacles.keySet().containsAll(Set.of(Channel.TCP, Channel.VSOCK))) {
+      obstacles.putIfAbsent(Channel.IVSHMEM, "the guest has no network and no vsock");
+    }
+  }
+
+  /** The domain, if somebody else made it. */
+  private Optional<DomainFacts> domain() {
+    return Optional.ofNullable(input.snapshot().machines().get(guest.name().text()))
+        .flatMap(MachineFacts::domain);
+  }
+
+  private void ofDomain(DomainFacts domain) {
+    String listen = input.snapshot().machines().get(guest.name().text()).listen();
+    long devices = DomainFit.missing(domain, input.devices().of(guest.name()).devices());
+    long before = devices + guest.vgpus().indexOf(vgpu); // each may have memory of its own
+    obstacles.putAll(domain.obstacles(regionName(), before));
+    domain
+        .noNetwork(listen)
+        .filter(why -> serverIsAway().isEmpty())
+        .ifPresent(why -> obstacles.put(Channel.TCP, why));
   }
 
   /** The channels of each of a guest's vGPUs, in the descriptor's order. */
@@ -118,18 +138,9 @@ final class GuestChannels {
   }
 
   private Optional<String> noVchan() {
-    HostFacts.PageGrants grants = input.snapshot().host().pageGrants();
-    if (!isOfXen()) {
-      return Optional.of("only guests of Xen on this host share pages with its server");
-    } else if (serverIsAway().isPresent()) {
-      return serverIsAway();
-    } else if (!grants.gntalloc()) {
-      return Optional.of(
-          "/dev/xen/gntalloc is not there or may not be used (modprobe xen-gntalloc)");
-    }
-    return grants.evtchn()
-        ? Optional.empty()
-        : Optional.of("/dev/xen/evtchn is not there or may not be used (modprobe xen-evtchn)");
+    return isOfXen()
+        ? serverIsAway().or(input.snapshot().host().pageGrants()::obstacle)
+        : Optional.of("only guests of Xen on this host share pages with its server");
   }
 
   private boolean mayBeUnencrypted(Channel channel) {
@@ -190,7 +201,7 @@ final class GuestChannels {
   /** The memory that a region still has to allocate, in bytes. */
   private long toBeMade(Guest one, VGpu its) {
     boolean never =
-        one.existing().isPresent()
+        one.existing().flatMap(Existing::ssh).isPresent()
             || (its.channel() != Channel.AUTO && its.channel() != Channel.IVSHMEM);
     String id = MakeRegion.id(one.name().text(), one.further(its.gpu()).map(Name::text));
     return never || input.journal().entry(id).isPresent() ? 0 : its.region().bytes();
@@ -214,9 +225,10 @@ final class GuestChannels {
     } else if (usable().isEmpty()) {
       problems.add(
           input.file().positions().of(vgpu),
-          "the container cannot reach the server of its GPU: "
-              + obstacles.get(Channel.SHM)
-              + ", and it has no network",
+          "the guest cannot reach the server of its GPU: "
+              + obstacles.get(isContainer() ? Channel.SHM : Channel.VSOCK)
+              + ", and "
+              + obstacles.get(Channel.TCP),
           "write networks: [default], or another network that reaches the server");
     }
     if (!Set.of(Channel.RDMA, Channel.TCP).containsAll(vgpu.unencrypted())) {
@@ -244,7 +256,7 @@ final class GuestChannels {
 
   /** Why {@code auto} chooses nothing faster than the network; empty if it does. */
   Optional<String> warning() {
-    return guest.existing().isEmpty()
+    return guest.existing().flatMap(Existing::ssh).isEmpty()
             && wanted() == Channel.AUTO
             && usable().equals(List.of(Channel.TCP))
         ? Optional.of(
@@ -302,10 +314,11 @@ final class GuestChannels {
   boolean needsNoEncryption() {
     boolean isPrivate =
         serverIsAway().isEmpty()
-            && new GuestCards(input, guest)
-                .first()
-                .filter(nic -> nic.isUser() || nic.isClosed())
-                .isPresent();
+            && (new GuestCards(input, guest)
+                    .first()
+                    .filter(nic -> nic.isUser() || nic.isClosed())
+                    .isPresent()
+                || domain().filter(DomainFacts::isOnUserNetwork).isPresent());
     return isPrivate || mayBeUnencrypted(Channel.TCP);
   }
 
@@ -320,10 +333,11 @@ final class GuestChannels {
     // With vsock, the first contact and the doorbell need no network either.
     return channel == Channel.IVSHMEM && usesVsock()
         ? Stream.of(word(channel) + "+" + vsock, network)
+            .limit(obstacles.containsKey(Channel.TCP) ? 1 : 2)
         : Stream.of(network);
   }
 
-  private MemorySize region() {
+  MemorySize region() {
     return vgpu.region();
   }
 
@@ -352,10 +366,13 @@ final class GuestChannels {
   }
 
   private long cid() {
-    return Identities.cid(input.descriptor().deploymentName().text(), guest.name().text());
+    String deployment = input.descriptor().deploymentName().text();
+    return domain()
+        .flatMap(DomainFacts::cid)
+        .orElseGet(() -> Identities.cid(deployment, guest.name().text()));
   }
 
-  private String regionName() {
+  String regionName() {
     String name = "graft." + input.descriptor().deploymentName() + "." + guest.name();
     return name + further().map(gpu -> "." + gpu).orElse("");
   }

@@ -84,6 +84,11 @@ public final class Planner {
                 input.snapshot().libvirt().capabilities().flatMap(input.hypervisor()::numa),
                 StubDriver.of(input.hypervisor().deviceDriver()))
             .plan(problems);
+    for (Guest guest : input.descriptor().guests()) {
+      if (guest.existing().isPresent()) {
+        new ExistingMachine(input, guest).checkSlots(devices.of(guest.name()).devices(), problems);
+      }
+    }
     if (!problems.isEmpty()) {
       throw new UnfitHostException(problems.sorted());
     }
@@ -201,6 +206,9 @@ public final class Planner {
   private static List<String> notes(PlanInput input, DevicePlan devices, List<Action> actions) {
     List<String> notes = new ArrayList<>(devices.notes());
     for (Guest guest : input.descriptor().guests()) {
+      if (guest.existing().isPresent()) {
+        new ExistingMachine(input, guest).whenAttached(actions).ifPresent(notes::add);
+      }
       boolean brings =
           actions.stream()
               .filter(a -> a.kind() == Action.Kind.DO && a.step() instanceof BringsPayload)

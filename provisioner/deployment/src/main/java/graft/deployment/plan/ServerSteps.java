@@ -11,6 +11,8 @@ import graft.deployment.descriptor.guest.Channel;
 import graft.deployment.descriptor.guest.Guest;
 import graft.deployment.descriptor.guest.Nic;
 import graft.deployment.journal.Entry;
+import graft.deployment.observe.DomainFacts;
+import graft.deployment.observe.MachineFacts;
 import graft.deployment.observe.NetworkFacts;
 import graft.deployment.state.ServerFolder;
 import graft.deployment.state.StateFolder;
@@ -355,12 +357,22 @@ final class ServerSteps {
       return Endpoint.tcp(owner.name().text(), ports.get(gpu));
     }
     if (guest.existing().isPresent()) {
+      boolean user = machine(guest).domain().filter(DomainFacts::isOnUserNetwork).isPresent();
       String reached =
-          guest.existing().get().server().map(HostAddress::text).orElseGet(() -> listenHost(guest));
+          guest
+              .existing()
+              .get()
+              .server()
+              .map(HostAddress::text)
+              .orElseGet(() -> user ? SERVER_FROM_GUEST : listenHost(guest));
       return Endpoint.tcp(bracketed(reached), ports.get(gpu));
     }
     String host = isOnLibvirtNetwork(guest) ? listenHost(guest) : SERVER_FROM_GUEST;
     return Endpoint.tcp(host, ports.get(gpu));
+  }
+
+  private MachineFacts machine(Guest guest) {
+    return input.snapshot().machines().get(guest.name().text());
   }
 
   private static String bracketed(String host) {
@@ -374,7 +386,7 @@ final class ServerSteps {
   /** The addresses that the server listens at: only those that its guests use. */
   private String listenHost(Guest guest) {
     if (guest.existing().isPresent()) {
-      String listen = input.snapshot().machines().get(guest.name().text()).listen();
+      String listen = machine(guest).listen();
       return listen.isEmpty() ? LOOPBACK : bracketed(listen); // without one the plan is refused
     }
     if (!isOnLibvirtNetwork(guest)) {

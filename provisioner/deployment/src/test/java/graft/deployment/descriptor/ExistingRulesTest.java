@@ -106,6 +106,103 @@ class ExistingRulesTest {
         .contains("there is nothing to do");
   }
 
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "existing: {domain: web, ssh: a@h}, vgpu: g",
+        "existing: {port: 22}, vgpu: g",
+        "existing: {}, vgpu: g"
+      })
+  void aMachineIsReachedInExactlyOneWay(String keys) {
+    assertThat(problems(guest(keys)))
+        .singleElement()
+        .asString()
+        .startsWith("lab.yaml:4:")
+        .contains("exactly one of 'ssh' and 'domain'");
+  }
+
+  @Test
+  void aDomainNeedsLibvirtAndMayHaveDevices() throws Exception {
+    Descriptor read =
+        DescriptorReader.read(
+                Path.of("lab.yaml"),
+                guest("existing: {domain: \"Debian 12 (web)\"}, passthrough: [{pci: \"3b:00.0\"}]"))
+            .descriptor();
+    assertThat(read.usesLibvirt()).isTrue();
+    assertThat(read.usesDevices()).isTrue();
+    assertThat(read.guests().get(0).existing().orElseThrow().machine())
+        .isEqualTo("domain Debian 12 (web)");
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "image: i",
+        "cpus: 1",
+        "memory: 512MiB",
+        "placement: {locked: true}",
+        "disks: [{name: d, size: 1GiB}]",
+        "networks: [user]",
+        "firmware: uefi",
+        "hide-hypervisor: true"
+      })
+  void whatOnlyItsMakerMayChangeOfADomainIsRefusedAtItsPlace(String key) {
+    String text = guest("existing: {domain: web}, vgpu: g, " + key);
+    int column = text.lines().toList().get(3).indexOf(key) + key.indexOf(' ') + 2;
+    assertThat(problems(text))
+        .anyMatch(
+            problem ->
+                problem.startsWith("lab.yaml:4:" + column + ": Graft did not make the guest 'a'")
+                    && problem.contains("'" + key.substring(0, key.indexOf(':')) + "'"));
+  }
+
+  @Test
+  void aDomainsLoginIsThatOfItsSetUp() throws Exception {
+    String login = "setup: {ssh: {user: admin, address: 192.0.2.7, port: 2222, key: k}}";
+    Descriptor read =
+        DescriptorReader.read(
+                Path.of("lab.yaml"),
+                guest("existing: {domain: web, known-hosts: h}, vgpu: g, " + login))
+            .descriptor();
+    Existing existing = read.guests().get(0).existing().orElseThrow();
+    assertThat(
+            existing
+                .login(read.guests().get(0).setup().ssh().orElseThrow(), Path.of("/d")::resolve)
+                .toString())
+        .isEqualTo(
+            "SshLogin[user=admin, address=Optional[192.0.2.7], port=2222, key=Optional[/d/k],"
+                + " knownHosts=/d/h]");
+    assertThat(problems(guest("existing: {domain: web, port: 23, key: k}, vgpu: g")))
+        .anyMatch(problem -> problem.contains("'port' belongs to 'ssh'"))
+        .anyMatch(problem -> problem.contains("'key' belongs to 'ssh'"));
+    assertThat(problems(guest("existing: {domain: web}, vgpu: g, setup: seed")))
+        .singleElement()
+        .asString()
+        .contains("by its agent or by SSH");
+    assertThat(problems(guest("existing: {domain: web}, vgpu: g, setup: {way: ssh, ssh: {}}")))
+        .singleElement()
+        .asString()
+        .contains("needs its address");
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"../x", "a/b", "", " a", "a\\u001b[2J", "a\\u202eb"})
+  void aNameThatIsNoneOfADomainIsRefused(String name) {
+    assertThat(problems(guest("existing: {domain: \"" + name + "\"}, vgpu: g")))
+        .anyMatch(problem -> problem.startsWith("lab.yaml:4:") && problem.contains("'domain'"))
+        .noneMatch(problem -> problem.contains("\u001b") || problem.contains("\u202e"));
+  }
+
+  @Test
+  void aDomainIsOneGuest() {
+    String two = "existing: {domain: w}, vgpu: g}\n  - {name: b, vgpu: g, existing: {domain: w";
+    assertThat(problems(guest(two + "}")))
+        .singleElement()
+        .asString()
+        .startsWith("lab.yaml:5:")
+        .contains("the guest 'a' is the same machine");
+  }
+
   @Test
   void aMachineIsOneGuest() {
     String two = "existing: {ssh: a@h}, vgpu: g}\n  - {name: b, vgpu: g, existing: {ssh: b@h";

@@ -11,6 +11,7 @@ import graft.deployment.observe.ConnectionFacts;
 import graft.deployment.observe.ContainerFacts;
 import graft.deployment.observe.DefinitionFacts;
 import graft.deployment.observe.DeviceFacts;
+import graft.deployment.observe.DomainFacts;
 import graft.deployment.observe.FileFacts;
 import graft.deployment.observe.GuestFacts;
 import graft.deployment.observe.HostFacts;
@@ -175,7 +176,21 @@ final class FakeHost {
 
   /** A machine that exists already: what SSH finds, and this host's address on the way to it. */
   FakeHost machine(String guest, MachineReport report, String listen) {
-    machines.put(guest, new MachineFacts(Optional.of(report), "", "", listen, "us", true));
+    machines.put(
+        guest, new MachineFacts(Optional.of(report), "", "", listen, "us", true, Optional.empty()));
+    return this;
+  }
+
+  /** A domain that somebody else made; what runs in it looks like the machine of the report. */
+  FakeHost domain(String guest, DomainFacts domain, Optional<MachineReport> report, String listen) {
+    machines.put(guest, new MachineFacts(report, "", "", listen, "us", true, Optional.of(domain)));
+    return this;
+  }
+
+  /** libvirt has no such domain. */
+  FakeHost noDomain(String guest) {
+    machines.put(
+        guest, new MachineFacts(Optional.empty(), "", "", "", "us", false, Optional.empty()));
     return this;
   }
 

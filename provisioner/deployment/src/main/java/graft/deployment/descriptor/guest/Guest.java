@@ -19,7 +19,10 @@ import java.util.Optional;
     "A guest. It boots a disk image, or a kernel with an initramfs, or it is a container, or it"
         + " exists already.")
 public record Guest(
-    @Doc("Its name, also that of the libvirt domain, and the host name in the guest.") Name name,
+    @Doc(
+            "Its name, also that of the libvirt domain that Graft makes, and the host name in the"
+                + " guest.")
+        Name name,
     @Doc(
             "A qcow2 or raw disk image that it boots, or the name of an image of graft image, such"
                 + " as debian:12. The guest gets a copy; the image itself is never written.")
@@ -28,8 +31,8 @@ public record Guest(
     @Doc("A machine that exists already, in place of one that Graft makes.")
         Optional<Existing> existing,
     @Doc(
-            "Of a container (hypervisor: lxc): the root file system that it begins with, as a folder"
-                + " or an initramfs. The container gets a copy, which it may write.")
+            "Of a container (hypervisor: lxc): the root file system that it begins with, as a"
+                + " folder or an initramfs. The container gets a copy, which it may write.")
         Optional<String> root,
     @Default("1") @Range(min = 1, max = 4096) @Doc("The number of its CPUs.") int cpus,
     @Default("512MiB") @Doc("The size of its memory.") MemorySize memory,

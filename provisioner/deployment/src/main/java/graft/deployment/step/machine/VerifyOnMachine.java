@@ -1,56 +1,8 @@
 package graft.deployment.step.machine;
 
 import graft.common.values.TimeSpan;
-import graft.deployment.observe.Snapshot;
-import graft.deployment.step.StepContext;
-import graft.deployment.step.StepFailure;
-import graft.guests.connection.CudaCheck;
 import graft.guests.connection.SshLogin;
-import java.util.LinkedHashMap;
-import java.util.Map;
 
-/**
- * Runs a CUDA program on a machine that Graft did not make.
- *
- * @param server the server's addresses, for the message if the program fails
- */
+/** Runs a CUDA program on a machine that Graft did not make, by SSH. */
 public record VerifyOnMachine(String guest, SshLogin ssh, String server, TimeSpan timeout)
-    implements MachineStep {
-  @Override
-  public String name() {
-    return "verify";
-  }
-
-  @Override
-  public String describe() {
-    return "run a CUDA program on it";
-  }
-
-  @Override
-  public boolean isDone(Snapshot snapshot) {
-    return true;
-  }
-
-  @Override
-  public boolean leavesSomething() {
-    return false;
-  }
-
-  @Override
-  public Map<String, Object> apply(StepContext context) {
-    CudaCheck check = CudaCheck.run(connection(), false, timeout.toDuration());
-    if (!check.isWell()) {
-      throw new StepFailure(
-          "the CUDA program on " + machine() + " failed: " + check.said().replace("\n", "\n    "),
-          "does the machine reach the server at "
-              + server
-              + "? A firewall may be between them; existing: {server: ADDRESS} names another address");
-    }
-    Map<String, Object> result = new LinkedHashMap<>(check.values());
-    result.put("seconds", check.seconds());
-    return result;
-  }
-
-  @Override
-  public void undo(StepContext context, Map<String, Object> before) {}
-}
+    implements MachineCheck, SshMachineStep {}
