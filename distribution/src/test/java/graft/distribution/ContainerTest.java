@@ -214,6 +214,48 @@ final class ContainerTest {
     assertThat(Files.exists(root().resolve("root/mine"), LinkOption.NOFOLLOW_LINKS)).isTrue();
   }
 
+  /** Each server has a token of its own, and one that is lost is not overlooked. */
+  @Test
+  void zxOneUsesTheGpusOfTwoServers() throws Exception {
+    GuestLab other = GuestLab.in(Files.createDirectory(folder.resolve("servers")));
+    String name = other.name() + "-1";
+    Files.writeString(
+        other.descriptor(),
+        Files.readString(lab.descriptor())
+            .replace(guest, name)
+            .replace("name: " + lab.name(), "name: " + other.name())
+            .replace("software}]", "software}, {name: gpu1, device: software}]")
+            .replace("vgpu: gpu0", "vgpu: [gpu0, gpu1]"));
+    String both =
+        "ok on Graft software device 0 %1$s shm:///var/lib/graft/server/server.sock;"
+            + " Graft software device 0 %1$s shm:///var/lib/graft/server.gpu1/server.sock";
+    try {
+      other.graft(0, "apply", other.descriptor().toString());
+      assertThat(other.graft(0, "status", other.descriptor().toString()))
+          .contains("CUDA " + both.formatted("by"));
+      assertThat(other.graft(0, "plan", other.descriptor().toString())).contains("nothing to do");
+      String modes = "stat -c %a /etc/graft/token*";
+      String tokens = "cat /etc/graft/token*";
+      assertThat(other.inGuest(name, modes)).startsWith("600\n600\n");
+      List<String> before = other.inGuest(name, tokens).lines().toList();
+      other.graft(0, "rotate", other.name(), name);
+      assertThat(other.inGuest(name, modes)).startsWith("600\n600\n");
+      assertThat(other.inGuest(name, tokens).lines())
+          .hasSize(2)
+          .doesNotHaveDuplicates()
+          .doesNotContainAnyElementsOf(before);
+      assertThat(other.graft(0, "verify", other.name())).contains(both.formatted("at"));
+      other.graft(0, "stop", other.name(), "gpu1");
+      assertThat(other.graft(1, "verify", other.name())).contains("1 of 2 servers");
+      other.graft(0, "start", other.name(), "gpu1");
+      other.graft(0, "revoke", other.name(), name);
+      assertThat(other.graft(0, "plan", other.descriptor().toString()))
+          .contains("grant it access to 'gpu0'", "grant it access to 'gpu1'");
+    } finally {
+      other.destroy();
+    }
+  }
+
   /** The small image has no OpenSSL, so that its session over the network is not encrypted. */
   @Test
   void zyOneOnANetworkOfLibvirtsUsesTheGpuByTcp() throws Exception {
