@@ -9,8 +9,10 @@ import graft.deployment.observe.Connections;
 import graft.deployment.state.DeploymentLock;
 import graft.deployment.state.StateFolder;
 import graft.deployment.step.Step;
+import graft.deployment.step.guest.BringsPayload;
 import graft.deployment.step.guest.MakeToken;
 import graft.deployment.step.machine.MachineStep;
+import graft.guests.payload.Payload;
 import java.time.Clock;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -22,10 +24,10 @@ public final class ForgetMachine {
    * A machine that was forgotten.
    *
    * @param machine the machine, for display
-   * @param revoked whether it had a token of this deployment's, which is worthless now; the token
-   *     for a GPU of a node is the node's
+   * @param revoked whether it had a token of this deployment's, which is worthless now
+   * @param hasTokenOfNode whether it has a token for a GPU of a node, which is the node's
    */
-  public record Forgotten(String machine, boolean revoked) {}
+  public record Forgotten(String machine, boolean revoked, boolean hasTokenOfNode) {}
 
   private final StateFolder state;
   private final DeploymentProgress progress;
@@ -75,7 +77,20 @@ public final class ForgetMachine {
             "the access of '" + guest + "' could not be undone: " + String.join("; ", errors),
             "graft destroy " + state.deployment() + " tries again");
       }
-      return new Forgotten(machine.machine(), rest.stream().anyMatch(MakeToken.class::isInstance));
+      return new Forgotten(
+          machine.machine(),
+          rest.stream().anyMatch(MakeToken.class::isInstance),
+          hasTokenOfNode(applied));
     }
+  }
+
+  /** The tokens that this host has made lie in the state folder. */
+  private boolean hasTokenOfNode(AppliedGuest guest) {
+    return guest.steps().stream()
+        .filter(BringsPayload.class::isInstance)
+        .flatMap(step -> ((BringsPayload) step).payload().files().stream())
+        .filter(file -> file.path().startsWith(Payload.TOKEN))
+        .flatMap(file -> file.secret().stream())
+        .anyMatch(token -> !token.startsWith(state.path()));
   }
 }

@@ -61,12 +61,11 @@ public final class ForgetCommand implements Callable<Integer> {
             + guest
             + ": "
             + (forgotten.revoked() ? "access revoked; " : "")
-            + "the machine "
             + machine
             + " is forgotten"
-            + (forgotten.revoked()
-                ? ""
-                : "; its token of the node stays valid: remove it from the node's list"));
+            + (forgotten.hasTokenOfNode()
+                ? "; its token of a node stays valid: remove it from the node's list"
+                : ""));
     output.result(
         Map.of("deployment", state.deployment().text(), "forgotten", guest, "machine", machine));
     return ExitCode.OK;
