@@ -4,14 +4,17 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalLong;
+import java.util.Queue;
 import java.util.Set;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.TimeUnit;
 
 /** Two GPUs of a machine, whose errors a test chooses. */
 public final class GpuHealthModel implements HealthSource {
   public static final String FIRST = "GPU-00000000-0000-0000-0000-000000000001";
   public static final String SECOND = "GPU-00000000-0000-0000-0000-000000000002";
 
-  private final List<XidEvent> xids = new ArrayList<>();
+  private final Queue<XidEvent> xids = new ConcurrentLinkedQueue<>();
   private String driver = "580.159.04";
   private Reading second =
       new Reading(false, OptionalLong.of(3), OptionalLong.of(0), Set.of(Slowdown.POWER_BRAKE));
@@ -83,9 +86,13 @@ public final class GpuHealthModel implements HealthSource {
   }
 
   @Override
-  public List<XidEvent> awaitXids() {
-    List<XidEvent> found = List.copyOf(xids);
-    xids.clear();
+  public List<XidEvent> awaitXids() throws InterruptedException {
+    TimeUnit.MILLISECONDS.sleep(2);
+    // The server's own thread looks, too: each error comes to one of the two.
+    List<XidEvent> found = new ArrayList<>();
+    for (XidEvent event = xids.poll(); event != null; event = xids.poll()) {
+      found.add(event);
+    }
     return found;
   }
 }
