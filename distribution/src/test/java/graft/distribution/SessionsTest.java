@@ -146,7 +146,7 @@ final class SessionsTest {
     String uuid = "GPU-67726166-742d-736f-6674-776172652d30"; // of the software device
     String labels = "{guest=\"me\",gpu=\"software\",UUID=\"" + uuid + "\"}";
     assertThat(metrics()).contains("graft_sessions" + labels + " 1\n");
-    assertThat(server.log()).containsPattern("session start: name=me peer=");
+    awaitLog("session start: name=me peer=");
     String id = onlySession(graft("sessions", "-o", "json").out()).get("session").toString();
     assertThat(graft("kill", id).code()).isZero();
     Path accounts = folder.resolve("accounting.jsonl");
@@ -161,11 +161,18 @@ final class SessionsTest {
         .containsEntry("UUID", uuid);
     assertThat((Long) account.get("roundTrips")).isPositive();
     assertThat((Long) account.get("peakMemoryBytes")).isEqualTo(4096);
-    assertThat(server.log()).contains("session end: name=me");
+    awaitLog("session end: name=me");
     assertThat(metrics())
         .contains("graft_sessions" + labels + " 0\n")
         .contains("graft_sessions_total" + labels + " 1\n")
         .doesNotContain("UUID=\"\"");
+  }
+
+  /** The log follows the metrics and the accounts. Ended by the test's own time limit. */
+  private void awaitLog(String line) throws Exception {
+    while (!server.log().contains(line)) {
+      TimeUnit.MILLISECONDS.sleep(10);
+    }
   }
 
   @Test
