@@ -35,20 +35,20 @@ struct graft_mirror {
   uint64_t device; /* the device's */
   size_t bytes;
   enum graft_mirror_use use;
-  bool shared;                 /* the device's side is memory of this process, too */
-  bool allocated;              /* device is from graft_shadow_allocate */
-  uint8_t *base;               /* what both were when they were last equal */
-  uint8_t *chunks;             /* of exclusive memory: where each chunk is; NULL for other memory */
-  uint8_t *dirty;              /* of exclusive memory: pages that are to be sent */
-  struct graft_file_part file; /* what host is a mapping of, without bytes for other memory */
-  struct graft_mirror_twin *twins;
-  bool watched; /* whether exclusive memory was ever taken; until then the kernel provides its pages */
+  bool shared;     /* the device's side is memory of this process, too */
+  bool allocated;  /* device is from graft_shadow_allocate */
+  uint8_t *base;   /* what both were when they were last equal */
+  uint8_t *chunks; /* of exclusive memory: where each chunk is; NULL for other memory */
+  uint8_t *dirty;  /* of exclusive memory: pages that are to be sent */
+  bool watched;    /* whether exclusive memory was ever taken; until then the kernel provides its pages */
   /* The range that queued work may write at the device and that is not known to be over, as offsets; empty if equal. */
   size_t written, written_end;
   uint64_t work;                /* the number of the last such work */
   uint64_t graph;               /* how many graphs had been instantiated when a node named it last */
   uint64_t stream;              /* the stream of all such work, or GRAFT_ANY_STREAM */
   struct graft_object *context; /* the context of all such work, NULL for several */
+  struct graft_file_part file;  /* what host is a mapping of, without bytes for other memory */
+  struct graft_mirror_twin *twins;
 };
 
 #define GRAFT_MIRROR_CONTEXTS 64

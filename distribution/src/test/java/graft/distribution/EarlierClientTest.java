@@ -12,6 +12,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -43,7 +44,7 @@ final class EarlierClientTest {
 
   @Test
   void itsProgramsRun() throws Exception {
-    for (String release : List.of("0.1.0")) {
+    for (String release : releases()) {
       String commit = commitOf(release);
       Map<String, String> environment = Map.of("PATH", System.getenv("PATH"));
       Finished known = git("cat-file", "-e", commit + "^{commit}");
@@ -56,6 +57,14 @@ final class EarlierClientTest {
       assertThat(hash(made))
           .isNotEqualTo(hash(Checkout.ROOT.resolve("remoting-bridge/client/target")));
       runWith(made.resolve("lib"));
+    }
+  }
+
+  private static List<String> releases() throws Exception {
+    try (Stream<Path> files = Files.list(RELEASES)) {
+      List<String> releases = files.map(file -> file.getFileName().toString()).sorted().toList();
+      assertThat(releases).isNotEmpty();
+      return releases;
     }
   }
 

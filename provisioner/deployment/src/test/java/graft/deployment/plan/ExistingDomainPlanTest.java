@@ -1,18 +1,14 @@
 package graft.deployment.plan;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
-import graft.common.bind.Problem;
 import graft.common.bind.Problems;
 import graft.common.values.UserName;
 import graft.deployment.fabric.DomainFit;
 import graft.deployment.observe.DomainFacts;
-import graft.deployment.step.guest.BringsPayload;
 import graft.guests.connection.HostAddress;
 import graft.guests.connection.SshLogin;
 import graft.guests.machine.MachineReport;
-import graft.guests.payload.Payload;
 import graft.hypervisors.libvirt.existing.ExistingDomain.Card;
 import java.nio.file.Path;
 import java.util.List;
@@ -91,35 +87,14 @@ class ExistingDomainPlanTest {
   }
 
   private List<String> problems(String descriptor) {
-    UnfitHostException e =
-        catchThrowableOfType(UnfitHostException.class, () -> host.plan(descriptor));
-    assertThat(e).as("problems").isNotNull();
-    return e.problems().stream().map(Problem::toString).toList();
-  }
-
-  private static String configuration(Plan plan) {
-    return plan.actions().stream()
-        .map(Action::step)
-        .filter(BringsPayload.class::isInstance)
-        .flatMap(step -> ((BringsPayload) step).payload().files().stream())
-        .filter(file -> file.path().equals(Payload.CLIENT_CONFIGURATION))
-        .flatMap(file -> file.text().stream())
-        .findFirst()
-        .orElseThrow();
-  }
-
-  private static List<String> words(Plan plan) {
-    return plan.actions().stream()
-        .filter(action -> action.step().chain().name().equals("box"))
-        .map(action -> action.kind() + " " + action.step().name())
-        .toList();
+    return PlanReading.problems(host, descriptor);
   }
 
   @Test
   void aDomainGetsSharedMemoryAndTheClientAndNothingIsDefinedOrStarted() throws Exception {
     see(web(), "192.0.2.1");
     Plan plan = host.plan(LAB);
-    assertThat(words(plan))
+    assertThat(PlanReading.words(plan))
         .containsExactly(
             "DO find",
             "DO token",
@@ -128,7 +103,7 @@ class ExistingDomainPlanTest {
             "DO attach-" + REGION,
             "DO " + INSTALL,
             "DO verify");
-    assertThat(configuration(plan))
+    assertThat(PlanReading.configuration(plan))
         .contains("server = ivshmem://192.0.2.1:9000, tcp://192.0.2.1:9000\n");
     assertThat(plan.toText())
         .contains("install in the domain 'web' by its guest agent")
@@ -148,7 +123,7 @@ class ExistingDomainPlanTest {
     after.slots = 1;
     after.attached = Set.of();
     host.domain("box", after.facts(), Optional.of(report("us")), "192.0.2.1");
-    assertThat(words(host.plan(LAB)))
+    assertThat(PlanReading.words(host.plan(LAB)))
         .as("somebody detached it")
         .containsExactly("DO attach-" + REGION);
   }
@@ -159,8 +134,8 @@ class ExistingDomainPlanTest {
     domain.slots = 0;
     see(domain, "192.0.2.1");
     Plan plan = host.plan(LAB);
-    assertThat(words(plan)).doesNotContain("DO attach-" + REGION, "DO region");
-    assertThat(configuration(plan)).contains("server = tcp://192.0.2.1:9000\n");
+    assertThat(PlanReading.words(plan)).doesNotContain("DO attach-" + REGION, "DO region");
+    assertThat(PlanReading.configuration(plan)).contains("server = tcp://192.0.2.1:9000\n");
     assertThat(plan.toText()).contains("the domain has no free PCI slot for shared memory");
     assertThat(problems(LAB.replace("vgpu: gpu0", "vgpu: {gpu: gpu0, channel: ivshmem}")))
         .singleElement()
@@ -176,7 +151,8 @@ class ExistingDomainPlanTest {
     domain.card = Card.NONE;
     see(domain, "");
     Plan plan = host.plan(LAB);
-    assertThat(configuration(plan)).contains("server = ivshmem+vsock://2:9000, vsock://2:9000\n");
+    assertThat(PlanReading.configuration(plan))
+        .contains("server = ivshmem+vsock://2:9000, vsock://2:9000\n");
     assertThat(plan.toText()).contains("cid=77");
     domain.cid = Optional.empty();
     see(domain, "");
@@ -193,7 +169,7 @@ class ExistingDomainPlanTest {
     domain.card = Card.USER;
     domain.slots = 0;
     see(domain, "127.0.0.1");
-    assertThat(configuration(host.plan(LAB)))
+    assertThat(PlanReading.configuration(host.plan(LAB)))
         .contains("server = tcp://10.0.2.2:9000\n")
         .as("what it sends there arrives at the loopback interface of this host")
         .contains("encryption = never\n");
@@ -272,7 +248,7 @@ class ExistingDomainPlanTest {
     Domain again = web();
     again.attached = Set.of(REGION);
     host.domain("box", again.facts(), Optional.of(report("us")), "192.0.2.1");
-    assertThat(words(host.plan(lab)))
+    assertThat(PlanReading.words(host.plan(lab)))
         .as("its agent answers now: nothing is detached")
         .containsExactly("DO " + INSTALL, "DO verify");
   }
@@ -284,7 +260,7 @@ class ExistingDomainPlanTest {
     Domain again = web();
     again.uuid = UUID.randomUUID();
     see(again, "192.0.2.1");
-    assertThat(words(host.plan(LAB)))
+    assertThat(PlanReading.words(host.plan(LAB)))
         .contains("UNDO " + INSTALL, "UNDO attach-" + REGION, "DO install-" + again.uuid);
   }
 

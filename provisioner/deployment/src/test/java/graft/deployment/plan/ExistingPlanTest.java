@@ -1,12 +1,8 @@
 package graft.deployment.plan;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
-import graft.common.bind.Problem;
-import graft.deployment.step.machine.InstallOnMachine;
 import graft.guests.machine.MachineReport;
-import graft.guests.payload.Payload;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -56,39 +52,18 @@ class ExistingPlanTest {
       """;
 
   private List<String> problems(String descriptor) {
-    UnfitHostException e =
-        catchThrowableOfType(UnfitHostException.class, () -> host.plan(descriptor));
-    assertThat(e).as("problems").isNotNull();
-    return e.problems().stream().map(Problem::toString).toList();
-  }
-
-  private static String configuration(Plan plan) {
-    return plan.actions().stream()
-        .map(Action::step)
-        .filter(InstallOnMachine.class::isInstance)
-        .flatMap(step -> ((InstallOnMachine) step).payload().files().stream())
-        .filter(file -> file.path().equals(Payload.CLIENT_CONFIGURATION))
-        .flatMap(file -> file.text().stream())
-        .findFirst()
-        .orElseThrow();
-  }
-
-  private static List<String> words(Plan plan) {
-    return plan.actions().stream()
-        .filter(action -> action.step().chain().name().equals("box"))
-        .map(action -> action.kind() + " " + action.step().name())
-        .toList();
+    return PlanReading.problems(host, descriptor);
   }
 
   @Test
   void noLibvirtIsNeeded() throws Exception {
     host.unreachable(NOT_THERE);
     Plan plan = host.plan(LAB);
-    assertThat(words(plan))
+    assertThat(PlanReading.words(plan))
         .containsExactly("DO token", "DO access-gpu0", "DO install-192.0.2.7-22", "DO verify");
     assertThat(plan.toText()).contains("start its server at tcp://192.0.2.1:9000");
-    assertThat(configuration(plan)).contains("server = tcp://192.0.2.1:9000\n");
-    assertThat(configuration(plan)).doesNotContain("encryption");
+    assertThat(PlanReading.configuration(plan)).contains("server = tcp://192.0.2.1:9000\n");
+    assertThat(PlanReading.configuration(plan)).doesNotContain("encryption");
     assertThat(problems(lab("ssh: root@192.0.2.7", "  - {name: b, kernel: {image: k}}\n")))
         .anyMatch(problem -> problem.contains("libvirt does not answer"));
   }
@@ -98,7 +73,7 @@ class ExistingPlanTest {
     host.carryOut(host.plan(LAB)).machine("box", report(Optional.of("us"), 1), "192.0.2.1");
     assertThat(host.plan(LAB).actions()).isEmpty();
     host.machine("box", report(Optional.empty(), 1 << 20), "192.0.2.1");
-    assertThat(words(host.plan(LAB))).containsExactly("DO install-192.0.2.7-22");
+    assertThat(PlanReading.words(host.plan(LAB))).containsExactly("DO install-192.0.2.7-22");
   }
 
   @Test
@@ -106,24 +81,24 @@ class ExistingPlanTest {
     host.machine("box", report(Optional.empty(), 1 << 20), "127.0.0.1");
     Plan plan = host.plan(lab("ssh: root@127.0.0.1, port: 2222, server: 10.0.2.2", ""));
     assertThat(plan.toText()).contains("start its server at tcp://127.0.0.1:9000");
-    assertThat(configuration(plan)).contains("server = tcp://10.0.2.2:9000\n");
+    assertThat(PlanReading.configuration(plan)).contains("server = tcp://10.0.2.2:9000\n");
   }
 
   @Test
   void anAddressOfIpVersionSixIsInBrackets() throws Exception {
     host.machine("box", report(Optional.empty(), 1 << 20), "2001:db8:0:0:0:0:0:1");
-    assertThat(configuration(host.plan(lab("ssh: root@2001:db8::7", ""))))
+    assertThat(PlanReading.configuration(host.plan(lab("ssh: root@2001:db8::7", ""))))
         .contains("server = tcp://[2001:db8:0:0:0:0:0:1]:9000\n");
   }
 
   @Test
   void anotherAddressIsAnotherMachine() throws Exception {
     host.carryOut(host.plan(LAB)).machine("box", report(Optional.of("us"), 1), "192.0.2.1");
-    assertThat(words(host.plan(lab("ssh: admin@192.0.2.7", ""))))
+    assertThat(PlanReading.words(host.plan(lab("ssh: admin@192.0.2.7", ""))))
         .as("another user of the same machine")
         .containsExactly("DO install-192.0.2.7-22", "DO verify");
     host.machine("box", report(Optional.empty(), 1 << 20), "192.0.2.1");
-    assertThat(words(host.plan(lab("ssh: root@192.0.2.8", ""))))
+    assertThat(PlanReading.words(host.plan(lab("ssh: root@192.0.2.8", ""))))
         .contains("UNDO install-192.0.2.7-22", "DO install-192.0.2.8-22");
   }
 
@@ -131,8 +106,8 @@ class ExistingPlanTest {
   void aGpuOfANodeNeedsNoServerHere() throws Exception {
     host.file("/d/t");
     Plan plan = host.plan(NODE);
-    assertThat(words(plan)).containsExactly("DO install-192.0.2.7-22", "DO verify");
-    assertThat(configuration(plan)).contains("server = tcp://192.0.2.9:7799\n");
+    assertThat(PlanReading.words(plan)).containsExactly("DO install-192.0.2.7-22", "DO verify");
+    assertThat(PlanReading.configuration(plan)).contains("server = tcp://192.0.2.9:7799\n");
   }
 
   @Test
@@ -151,7 +126,8 @@ class ExistingPlanTest {
         .asString()
         .contains("this host cannot resolve alias")
         .contains("write the machine's address in numbers");
-    assertThat(configuration(host.plan(NODE))).contains("server = tcp://192.0.2.9:7799\n");
+    assertThat(PlanReading.configuration(host.plan(NODE)))
+        .contains("server = tcp://192.0.2.9:7799\n");
   }
 
   @Test

@@ -1,10 +1,9 @@
 package graft.deployment.plan;
 
+import static graft.deployment.plan.PlanReading.problems;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
-import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
-import graft.common.bind.Problem;
 import graft.common.json.Json;
 import graft.deployment.step.guest.BuildSeed;
 import graft.deployment.step.guest.InstallByAgent;
@@ -664,13 +663,6 @@ class PlannerTest {
         .singleElement()
         .asString()
         .contains("gets files from its bundles, and neither packages nor services");
-  }
-
-  private static List<String> problems(FakeHost host, String descriptor) {
-    UnfitHostException e =
-        catchThrowableOfType(UnfitHostException.class, () -> host.plan(descriptor));
-    assertThat(e).as("problems").isNotNull();
-    return e.problems().stream().map(Problem::toString).toList();
   }
 
   /** Warnings are in the hypervisor's words, which are its own to test. */

@@ -1,7 +1,6 @@
 package graft.deployment.step.device;
 
 import graft.deployment.observe.Snapshot;
-import graft.deployment.step.Await;
 import graft.deployment.step.GuestStep;
 import graft.deployment.step.StepContext;
 import graft.deployment.step.StepFailure;
@@ -10,7 +9,6 @@ import graft.hypervisors.libvirt.DeviceScope;
 import graft.hypervisors.libvirt.Guest;
 import graft.hypervisors.libvirt.domain.HostdevElement;
 import graft.hypervisors.libvirt.domain.HostdevSpec;
-import java.time.Duration;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
@@ -25,8 +23,6 @@ import org.w3c.dom.Element;
 public record AttachDevice(
     String uri, String guest, String uuid, String device, Optional<Boolean> permissive)
     implements GuestStep {
-  private static final Await GONE = new Await(Duration.ofSeconds(30), Duration.ofMillis(100));
-
   @Override
   public String name() {
     return "attach-" + device;
@@ -84,23 +80,17 @@ public record AttachDevice(
     }
   }
 
-  /** The guest's system lets go when it likes to. */
   private void unplug(Guest domain, StepContext context) throws InterruptedException {
-    domain.detach(HostdevElement.create(spec()), Set.of(DeviceScope.LIVE));
-    Await.Outcome outcome =
-        GONE.until(
-            () ->
-                domain.state().isActive() && domain.hostDevices().contains(spec())
-                    ? Await.Answer.NOT_YET
-                    : Await.Answer.YES,
-            seconds ->
-                context.progress(this, "waiting for the guest to release it, " + seconds + " s"),
-            () -> false);
-    if (outcome != Await.Outcome.READY) {
-      throw new StepFailure(
-          "the guest '" + guest + "' does not release " + device,
-          "stop what uses it there, or shut the guest down, then try again");
-    }
+    HotUnplug.run(
+        domain,
+        HostdevElement.create(spec()),
+        () -> domain.state().isActive() && domain.hostDevices().contains(spec()),
+        context,
+        this,
+        () ->
+            new StepFailure(
+                "the guest '" + guest + "' does not release " + device,
+                "stop what uses it there, or shut the guest down, then try again"));
   }
 
   private Element element() {

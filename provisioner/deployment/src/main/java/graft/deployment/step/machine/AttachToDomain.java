@@ -2,9 +2,9 @@ package graft.deployment.step.machine;
 
 import graft.common.values.MemorySize;
 import graft.deployment.observe.Snapshot;
-import graft.deployment.step.Await;
 import graft.deployment.step.StepContext;
 import graft.deployment.step.StepFailure;
+import graft.deployment.step.device.HotUnplug;
 import graft.hypervisors.libvirt.DeviceScope;
 import graft.hypervisors.libvirt.Guest;
 import graft.hypervisors.libvirt.domain.HostdevElement;
@@ -12,7 +12,6 @@ import graft.hypervisors.libvirt.domain.HostdevSpec;
 import graft.hypervisors.libvirt.domain.ShmemElement;
 import graft.hypervisors.libvirt.domain.ShmemSpec;
 import graft.hypervisors.libvirt.existing.ExistingDomain;
-import java.time.Duration;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
@@ -28,8 +27,6 @@ import org.w3c.dom.Element;
 public record AttachToDomain(
     String guest, DomainTarget target, String device, Optional<MemorySize> memory)
     implements DomainStep {
-  private static final Await GONE = new Await(Duration.ofSeconds(30), Duration.ofMillis(100));
-
   @Override
   public String name() {
     return "attach-" + device;
@@ -108,23 +105,17 @@ public record AttachToDomain(
     }
   }
 
-  /** The guest's system lets go when it likes to. */
   private void unplug(Guest domain, StepContext context) throws InterruptedException {
-    domain.detach(element(), Set.of(DeviceScope.LIVE));
-    Await.Outcome outcome =
-        GONE.until(
-            () ->
-                ExistingDomain.of(domain.observed()).live().filter(this::has).isPresent()
-                    ? Await.Answer.NOT_YET
-                    : Await.Answer.YES,
-            seconds ->
-                context.progress(this, "waiting for the guest to release it, " + seconds + " s"),
-            () -> false);
-    if (outcome != Await.Outcome.READY) {
-      throw new StepFailure(
-          "the guest in the domain '" + target.domain() + "' does not release " + device,
-          "stop what uses it there, or shut the domain down, then try again");
-    }
+    HotUnplug.run(
+        domain,
+        element(),
+        () -> ExistingDomain.of(domain.observed()).live().filter(this::has).isPresent(),
+        context,
+        this,
+        () ->
+            new StepFailure(
+                "the guest in the domain '" + target.domain() + "' does not release " + device,
+                "stop what uses it there, or shut the domain down, then try again"));
   }
 
   private boolean has(Element xml) {
