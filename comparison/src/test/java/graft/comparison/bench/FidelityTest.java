@@ -22,7 +22,7 @@ import org.junit.jupiter.api.io.TempDir;
  * The programs in these tests are shell scripts that tell from the environment whether they run
  * natively or remotely.
  */
-@Timeout(60)
+@Timeout(120)
 class FidelityTest {
   private static final ProgramEnvironment REMOTE =
       new ProgramEnvironment("server", Map.of("GRAFT_SERVER", "tcp://nowhere:1"));

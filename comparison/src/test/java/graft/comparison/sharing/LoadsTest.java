@@ -21,7 +21,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Programs that run at the same time; they are shell scripts which print what their guest says. */
-@Timeout(60)
+@Timeout(120)
 final class LoadsTest {
   @TempDir Path folder;
   private final List<String> warnings = new ArrayList<>();

@@ -219,7 +219,7 @@ class LibvirtHostIntegrationTest {
                     }));
     call.start();
     inside.await();
-    assertTimeoutPreemptively(Duration.ofSeconds(10), connection::close);
+    assertTimeoutPreemptively(Duration.ofSeconds(40), connection::close);
     assertThatIllegalStateException().isThrownBy(() -> connection.with(c -> c));
     assertThat(call.isAlive()).isTrue();
     end.countDown();

@@ -23,7 +23,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Folders as archives, and archives of hostile guests. */
-@Timeout(60)
+@Timeout(120)
 class FolderArchiveTest {
   @TempDir Path folder;
   private Path to;

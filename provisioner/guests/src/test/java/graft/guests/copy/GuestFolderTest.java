@@ -24,7 +24,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Copies of folders, with tar(1) of this machine in place of a guest's. */
-@Timeout(60)
+@Timeout(120)
 class GuestFolderTest {
   @TempDir Path folder;
   private final List<Long> progress = new ArrayList<>();

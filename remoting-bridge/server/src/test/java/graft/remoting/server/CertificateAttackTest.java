@@ -31,7 +31,7 @@ import org.junit.jupiter.api.io.TempDir;
 /** Everybody who would like to be taken for a node, and peers that do not speak TLS to the end. */
 @Timeout(120)
 class CertificateAttackTest {
-  private static final Duration LIMIT = Duration.ofSeconds(2);
+  private static final Duration LIMIT = Duration.ofSeconds(4);
   private static final int MAX_HANDSHAKES = 16;
 
   /** The beginning of a ClientHello of 512 bytes. */
@@ -201,7 +201,7 @@ class CertificateAttackTest {
         assertEnds(node);
       }
       assertThat(Duration.ofNanos(System.nanoTime() - start))
-          .isBetween(LIMIT.minusMillis(200), LIMIT.plusSeconds(8));
+          .isBetween(LIMIT.minusMillis(200), LIMIT.plusSeconds(30));
     }
   }
 

@@ -23,7 +23,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Sessions on a fake driver, over a real server, worker and socket. */
-@Timeout(60)
+@Timeout(120)
 class CudaSessionTest {
   @TempDir static Path folder;
   private static GraftServer server;

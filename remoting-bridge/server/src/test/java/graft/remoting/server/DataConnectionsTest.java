@@ -23,7 +23,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Bulk data on data connections, against a real server and worker with a fake driver. */
-@Timeout(60)
+@Timeout(120)
 class DataConnectionsTest {
   private static final int CHUNK = 1 << 20;
   private static final int LENGTH = 3 * CHUNK + 12345;

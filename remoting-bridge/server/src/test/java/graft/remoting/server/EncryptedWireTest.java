@@ -27,7 +27,7 @@ import org.junit.jupiter.api.io.TempDir;
  * What somebody on the wire between a client and the server reads and changes, after having let the
  * client authenticate: everything without encryption, nothing with it.
  */
-@Timeout(60)
+@Timeout(120)
 class EncryptedWireTest {
   /** In HELLO's fields "kind" and "flags": a session, and the demand for TLS. */
   private static final int ENCRYPTED = 1 << 16;

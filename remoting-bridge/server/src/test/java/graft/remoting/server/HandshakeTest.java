@@ -32,9 +32,9 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-@Timeout(60)
+@Timeout(120)
 class HandshakeTest {
-  private static final Duration LIMIT = Duration.ofSeconds(1);
+  private static final Duration LIMIT = Duration.ofSeconds(3);
   private static final int MAX_HANDSHAKES = 8;
 
   @TempDir static Path folder;
@@ -151,7 +151,7 @@ class HandshakeTest {
       client.send(WireClient.little(100));
       assertThatThrownBy(() -> client.receive(1)).isInstanceOf(IOException.class);
       assertThat(Duration.ofNanos(System.nanoTime() - start))
-          .isBetween(LIMIT.minusMillis(100), LIMIT.plusSeconds(5));
+          .isBetween(LIMIT.minusMillis(100), LIMIT.plusSeconds(30));
     }
   }
 

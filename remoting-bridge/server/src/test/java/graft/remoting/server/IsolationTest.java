@@ -23,7 +23,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** The parts of a jail that a host allows, and the jail that is built from them. */
-@Timeout(60)
+@Timeout(120)
 class IsolationTest {
   @TempDir Path folder;
 

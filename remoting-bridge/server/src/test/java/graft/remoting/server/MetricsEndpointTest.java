@@ -16,7 +16,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Metrics on a Unix socket. */
-@Timeout(30)
+@Timeout(120)
 final class MetricsEndpointTest {
   @TempDir Path folder;
 

@@ -18,7 +18,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** The server as a process of its own: signals, and the files that it leaves behind. */
-@Timeout(60)
+@Timeout(120)
 class ServerProcessTest {
   @TempDir Path folder;
   private Process server;

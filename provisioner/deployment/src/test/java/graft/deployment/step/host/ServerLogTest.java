@@ -16,7 +16,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** The log of a server in a file, which the server renames and begins anew. */
-@Timeout(60)
+@Timeout(120)
 class ServerLogTest {
   @TempDir Path folder;
 
@@ -74,7 +74,7 @@ class ServerLogTest {
   }
 
   @Test
-  @Timeout(30)
+  @Timeout(120)
   void aFifoInItsPlaceBlocksNobody() throws Exception {
     Path fifo = folder.resolve("fifo");
     assertThat(new ProcessBuilder("mkfifo", fifo.toString()).start().waitFor()).isZero();

@@ -80,7 +80,7 @@ class StartServerTest {
 
   /** The server's user owns the folder of the log, and can put something else in its place. */
   @Test
-  @Timeout(30)
+  @Timeout(120)
   void nothingInPlaceOfALogCanBlockWhoReadsIt(@TempDir Path folder) throws Exception {
     Path fifo = folder.resolve("fifo");
     assertThat(new ProcessBuilder("mkfifo", fifo.toString()).start().waitFor()).isZero();
@@ -90,7 +90,7 @@ class StartServerTest {
   }
 
   @Test
-  @Timeout(30)
+  @Timeout(120)
   void aServerThatEndsIsNotWaitedFor(@TempDir Path folder) throws Exception {
     Files.writeString(folder.resolve("log"), "port 7799 is taken\n");
     Process server = new ProcessBuilder("false").start();
@@ -100,7 +100,7 @@ class StartServerTest {
   }
 
   @Test
-  @Timeout(30)
+  @Timeout(120)
   void aServerThatHangsIsGivenUpInTheEnd(@TempDir Path folder) throws Exception {
     Files.writeString(folder.resolve("log"), "opening the GPU\n");
     Process server = new ProcessBuilder("sleep", "1000").start();

@@ -25,7 +25,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /** Connections that wait for the place of a session: who is next, and who does not wait. */
-@Timeout(60)
+@Timeout(120)
 class WaitingForPlacesTest {
   private static final Duration LONG = Duration.ofMinutes(10);
 

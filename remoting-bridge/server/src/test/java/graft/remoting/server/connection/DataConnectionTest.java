@@ -18,7 +18,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /** A connection with several receives in progress, as over UCX. */
-@Timeout(60)
+@Timeout(120)
 class DataConnectionTest {
   private static final int LENGTH = 64;
 

@@ -26,7 +26,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** What reaches the operators' socket, and what does not. */
-@Timeout(60)
+@Timeout(120)
 class OperatorSocketTest {
   /** More than the buffers of a Unix socket hold. */
   private static final int LARGE = 8 << 20;

@@ -30,7 +30,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** What a server does while its workers cannot start. */
-@Timeout(60)
+@Timeout(120)
 class WorkerFailuresTest {
   private static final WorkerKind PLAIN = new WorkerKind(DeviceSpec.parse("gpu"), false);
   private static final WorkerKind RDMA = new WorkerKind(DeviceSpec.parse("gpu"), true);

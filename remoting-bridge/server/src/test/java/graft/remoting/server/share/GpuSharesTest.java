@@ -28,7 +28,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Leases between threads of one process: waiting, ends of turns, and workers that lie. */
-@Timeout(60)
+@Timeout(120)
 class GpuSharesTest {
   private static final DeviceSpec DEVICE = DeviceSpec.parse("software");
   private static final long PAGE = 4096;

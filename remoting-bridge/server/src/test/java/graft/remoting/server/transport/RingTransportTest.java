@@ -25,7 +25,7 @@ import org.junit.jupiter.api.io.TempDir;
  * The server's end of a shared-memory channel. The test implements the client's end from
  * client/src/transport/ring.h.
  */
-@Timeout(60)
+@Timeout(120)
 class RingTransportTest {
   private static final long RING = 4 << 20;
   private static final long REQUESTS_DATA = 1 << 20;

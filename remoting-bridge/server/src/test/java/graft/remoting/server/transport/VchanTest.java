@@ -31,7 +31,7 @@ import org.junit.jupiter.api.io.TempDir;
  * and plain memory for the pages. The test implements the client's end from
  * client/src/transport/vchan.h. The lab tests the channel with Xen.
  */
-@Timeout(60)
+@Timeout(120)
 class VchanTest {
   private static final int RING = 1 << 20;
   private static final int ANSWERS = 2048;

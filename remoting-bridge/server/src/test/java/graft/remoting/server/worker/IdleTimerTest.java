@@ -8,7 +8,7 @@ import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-@Timeout(60)
+@Timeout(120)
 class IdleTimerTest {
   private final AtomicLong now = new AtomicLong(-5); // the clock's origin is arbitrary
   private final IdleTimer timer = new IdleTimer(10, now::get);

@@ -32,7 +32,7 @@ final class TaskTest {
 
   /** It ran twice: a kernel of a graph added to its memory once too often, once in some hours. */
   @Test
-  @Timeout(30)
+  @Timeout(120)
   void runsOnceIfTheTaskBeforeItEndsWhileItIsAdded() throws Exception {
     Task before = queued();
     Thread adds = new Thread(() -> task.start(List.of(before)));

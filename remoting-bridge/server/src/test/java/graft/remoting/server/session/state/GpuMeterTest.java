@@ -23,7 +23,7 @@ import org.junit.jupiter.api.Timeout;
  * What the meter measures and queues, on a device whose work ends when a test says so, by a clock
  * that a test moves.
  */
-@Timeout(30)
+@Timeout(120)
 final class GpuMeterTest {
   private static final long LEGACY = 0;
   private static final long STREAM = 0x51;
