@@ -6,6 +6,7 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import org.yaml.snakeyaml.error.Mark;
@@ -59,7 +60,10 @@ public final class RecordBinder {
       return Scalars.parse(type, node.getValue());
     } catch (IllegalArgumentException e) {
       Form form = type.getAnnotation(Form.class);
-      boolean shown = form != null && e.getMessage().endsWith(form.example());
+      boolean shown =
+          form != null
+              && (e.getMessage().endsWith(form.example())
+                  || e.getMessage().contains("did you mean"));
       problems.add(at(node), what + ": " + e.getMessage(), shown ? "" : example(type));
       return null;
     }
@@ -140,7 +144,7 @@ public final class RecordBinder {
         problems.add(
             keyPositions.getOrDefault(key, at(node)),
             "unknown key '" + key + "' in " + what,
-            Spelling.hint(key, known));
+            meant(key, shapes).orElseGet(() -> Spelling.hint(key, known)));
       }
     }
     Map<String, Position> where = new HashMap<>();
@@ -158,6 +162,14 @@ public final class RecordBinder {
     return bound;
   }
 
+  /** A hint for a key that other tools use. */
+  private static Optional<String> meant(String key, List<Shape> shapes) {
+    return shapes.stream()
+        .filter(shape -> shape.synonyms().contains(key.toLowerCase(Locale.ROOT)))
+        .map(shape -> "did you mean '" + shape.key() + "'?")
+        .findFirst();
+  }
+
   private Object component(
       Node owner, Shape shape, Node value, String what, Map<String, Position> where) {
     String name = "'" + shape.key() + "'";
@@ -171,7 +183,7 @@ public final class RecordBinder {
         return given != null ? given : absent(owner, shape);
       default:
         if (value == null) {
-          problems.add(at(owner), what + " lacks the key " + name, example(shape.type()));
+          problems.add(at(owner), what + " lacks the key " + name, example(shape));
           return blank(shape.type());
         }
         Object bound = checked(shape, value, name);
@@ -209,7 +221,9 @@ public final class RecordBinder {
       if (number.longValue() < range.min() || number.longValue() > range.max()) {
         problems.add(
             at(node),
-            name + " is " + number + ", not between " + range.min() + " and " + range.max());
+            range.min() == range.max()
+                ? name + " is " + number + ", and can only be " + range.min()
+                : name + " is " + number + ", not between " + range.min() + " and " + range.max());
         return null;
       }
     }
@@ -244,6 +258,13 @@ public final class RecordBinder {
     } catch (ReflectiveOperationException e) {
       throw new IllegalStateException("cannot make a " + type.getSimpleName(), e);
     }
+  }
+
+  private static String example(Shape shape) {
+    Range range = shape.component().getAnnotation(Range.class);
+    return range != null && range.min() == range.max()
+        ? "add " + shape.key() + ": " + range.min()
+        : example(shape.type());
   }
 
   private static String example(Class<?> type) {

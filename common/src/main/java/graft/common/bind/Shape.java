@@ -55,6 +55,12 @@ record Shape(RecordComponent component, String key, Class<?> type, Kind kind) {
     return new Shape(component, key, component.getType(), kind);
   }
 
+  /** What other tools call the key. */
+  List<String> synonyms() {
+    Synonyms synonyms = component.getAnnotation(Synonyms.class);
+    return synonyms == null ? List.of() : List.of(synonyms.value());
+  }
+
   private static Class<?> argument(Type type) {
     return (Class<?>) ((ParameterizedType) type).getActualTypeArguments()[0];
   }

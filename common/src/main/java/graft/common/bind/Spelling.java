@@ -10,7 +10,7 @@ public final class Spelling {
   /** The known word nearest to the given one; empty if no word is near enough to be meant. */
   public static Optional<String> nearest(String written, Collection<String> known) {
     String best = null;
-    int bestDistance = Math.max(2, written.length() / 3) + 1;
+    int bestDistance = Math.max(1, written.length() / 3) + 1;
     for (String word : known) {
       int distance = distance(written, word);
       if (distance < bestDistance) {

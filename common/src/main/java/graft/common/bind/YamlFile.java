@@ -30,16 +30,50 @@ public final class YamlFile {
       }
       return Optional.ofNullable(root);
     } catch (MarkedYAMLException e) {
-      Mark mark = e.getProblemMark();
-      Position at =
-          mark == null
-              ? new Position(file, 1, 1)
-              : new Position(file, mark.getLine() + 1, mark.getColumn() + 1);
-      problems.add(at, "not valid YAML: " + e.getProblem());
+      explain(file, e, problems);
       return Optional.empty();
     } catch (YAMLException e) {
       problems.add(new Position(file, 1, 1), "not valid YAML: " + e.getMessage());
       return Optional.empty();
     }
+  }
+
+  /**
+   * Adds the parser's problem, in plain words where it is a common one: the parser names tokens of
+   * its grammar, and the end of the file where a quote is not closed.
+   */
+  private static void explain(String file, MarkedYAMLException e, Problems problems) {
+    String problem = String.valueOf(e.getProblem());
+    String context = String.valueOf(e.getContext());
+    Position at = position(file, e.getProblemMark());
+    Position begin = position(file, e.getContextMark());
+    if (context.contains("quoted scalar") && problem.contains("end of stream")) {
+      problems.add(begin, "not valid YAML: the quote that begins here is not closed");
+    } else if (context.contains("flow") && problem.contains("expected ','")) {
+      problems.add(
+          at,
+          "not valid YAML: a ',' or a closing bracket is missing before this",
+          "the bracket was opened at " + begin);
+    } else if (problem.contains("expected <block end>")) {
+      problems.add(
+          at,
+          "not valid YAML: the line does not go on with the block that begins at " + begin,
+          "indent it as the other lines of its block");
+    } else if (problem.contains("mapping values are not allowed here")) {
+      problems.add(
+          at,
+          "not valid YAML: a ':' that makes a key cannot be here",
+          "check the indentation, or quote a text that has ': ' in it");
+    } else if (problem.contains("could not find expected ':'")) {
+      problems.add(begin, "not valid YAML: ':' and a value are missing behind this key");
+    } else {
+      problems.add(at, "not valid YAML: " + problem);
+    }
+  }
+
+  private static Position position(String file, Mark mark) {
+    return mark == null
+        ? new Position(file, 1, 1)
+        : new Position(file, mark.getLine() + 1, mark.getColumn() + 1);
   }
 }

@@ -71,6 +71,11 @@ public record Grant(
           + " encryption=optional, class=guaranteed|burstable|best-effort, compute=PERCENT and"
           + " priority=normal|high only";
 
+  /** Whether a text has the form of a token. */
+  public static boolean isToken(String text) {
+    return TOKEN.matcher(text).matches();
+  }
+
   /**
    * Parses a line of the tokens file.
    *

@@ -1,6 +1,7 @@
 package graft.common.values;
 
 import graft.common.bind.Form;
+import java.util.Locale;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
@@ -8,6 +9,8 @@ import java.util.regex.Pattern;
 @Form(pattern = "^[0-9]+ ?([KMGT]i)?B?$", example = "512MiB")
 public record MemorySize(long bytes) implements Comparable<MemorySize> {
   private static final Pattern TEXT = Pattern.compile("([0-9]{1,15}) ?(?:([KMGT])i)?B?");
+  private static final Pattern OTHER_UNIT =
+      Pattern.compile("([0-9]{1,15}) ?([kKmMgGtT])[iI]?[bB]?");
   private static final String UNITS = "KMGT";
 
   /** Rejects negative amounts. */
@@ -26,8 +29,17 @@ public record MemorySize(long bytes) implements Comparable<MemorySize> {
   public static MemorySize parse(String text) {
     Matcher matcher = TEXT.matcher(text.strip());
     if (!matcher.matches()) {
+      Matcher other = OTHER_UNIT.matcher(text.strip());
       throw new IllegalArgumentException(
-          "'" + text + "' is not a size in bytes, KiB, MiB, GiB or TiB");
+          "'"
+              + text
+              + "' is not a size in bytes, KiB, MiB, GiB or TiB"
+              + (other.matches()
+                  ? "; did you mean '"
+                      + other.group(1)
+                      + other.group(2).toUpperCase(Locale.ROOT)
+                      + "iB'?"
+                  : ""));
     }
     long count = Long.parseLong(matcher.group(1));
     int power = matcher.group(2) == null ? 0 : UNITS.indexOf(matcher.group(2)) + 1;
@@ -82,7 +94,7 @@ public record MemorySize(long bytes) implements Comparable<MemorySize> {
     for (int power = UNITS.length(); power > 0; power--) {
       double unit = 1L << (10 * power);
       if (bytes >= unit) {
-        String number = String.format(java.util.Locale.ROOT, "%.1f", bytes / unit);
+        String number = String.format(Locale.ROOT, "%.1f", bytes / unit);
         return number.replace(".0", "") + UNITS.charAt(power - 1) + "iB";
       }
     }

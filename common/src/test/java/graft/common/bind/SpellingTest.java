@@ -21,6 +21,12 @@ class SpellingTest {
   }
 
   @Test
+  void aShortWordIsMeantOnlyByOneSlip() {
+    assertThat(Spelling.nearest("ram", List.of("name"))).isEmpty();
+    assertThat(Spelling.nearest("nmae", List.of("name"))).contains("name");
+  }
+
+  @Test
   void swappedNeighboursAreOneEdit() {
     assertThat(Spelling.distance("memroy", "memory")).isEqualTo(1);
   }

@@ -41,14 +41,19 @@ import graft.cli.session.KillCommand;
 import graft.cli.session.LogsCommand;
 import graft.cli.session.SessionsCommand;
 import graft.cli.session.TopCommand;
+import graft.cli.terminal.ExitCode;
 import graft.cli.terminal.Logging;
 import graft.cli.terminal.Version;
+import graft.cli.terminal.WatchedOutput;
 import graft.common.values.Endpoint;
 import graft.common.values.MemorySize;
 import graft.common.values.TimeSpan;
 import graft.common.values.UserName;
 import graft.deployment.descriptor.gpu.PortName;
 import graft.guests.bundle.PackageName;
+import java.io.FileDescriptor;
+import java.io.FileOutputStream;
+import java.io.OutputStream;
 import java.io.PrintWriter;
 import java.nio.charset.StandardCharsets;
 import java.util.LinkedHashMap;
@@ -119,10 +124,24 @@ public final class Main implements Runnable {
 
   /** Runs a command and returns its exit code. */
   static int run(String... args) {
-    return commandLine(args)
-        .setOut(new PrintWriter(System.out, true, StandardCharsets.UTF_8))
-        .setErr(new PrintWriter(System.err, true, StandardCharsets.UTF_8))
-        .execute(args);
+    return run(new FileOutputStream(FileDescriptor.out), System.err, args);
+  }
+
+  /** As {@link #run(String...)}; the streams are standard output and standard error. */
+  static int run(OutputStream standardOutput, OutputStream standardError, String... args) {
+    WatchedOutput out = new WatchedOutput(standardOutput);
+    PrintWriter printed = new PrintWriter(out, true, StandardCharsets.UTF_8);
+    PrintWriter err = new PrintWriter(standardError, true, StandardCharsets.UTF_8);
+    int code = commandLine(args).setOut(printed).setErr(err).execute(args);
+    printed.flush();
+    if (code != ExitCode.OK || out.failure().isEmpty()) {
+      return code;
+    }
+    String why = String.valueOf(out.failure().get().getMessage());
+    if (!why.contains("Broken pipe")) { // else the reader has seen enough, as head has
+      err.println("graft: standard output could not be written: " + why);
+    }
+    return ExitCode.FAILED;
   }
 
   /**

@@ -1,8 +1,12 @@
 package graft.cli;
 
 import graft.cli.terminal.ExitCode;
+import graft.common.bind.Spelling;
 import java.io.PrintWriter;
 import java.util.List;
+import java.util.Optional;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import picocli.CommandLine;
 import picocli.CommandLine.IParameterExceptionHandler;
 import picocli.CommandLine.ParameterException;
@@ -13,23 +17,40 @@ import picocli.CommandLine.UnmatchedArgumentException;
  * was asked for.
  */
 final class UsageErrors implements IParameterExceptionHandler {
+  /** What {@code graft help WORD} says. */
+  private static final Pattern UNKNOWN_COMMAND = Pattern.compile("Unknown subcommand '(.*)'.");
+
   @Override
   public int handleParseException(ParameterException e, String[] args) {
     CommandLine line = e.getCommandLine();
     PrintWriter err = line.getErr();
     err.println(line.getCommandName() + ": " + e.getMessage());
-    List<String> suggestions =
-        e instanceof UnmatchedArgumentException unmatched ? unmatched.getSuggestions() : List.of();
-    if (suggestions.isEmpty()) {
-      err.println("Try '" + line.getCommandSpec().qualifiedName() + " --help'.");
-    } else {
-      err.println("Did you mean " + String.join(" or ", suggestions) + "?");
-    }
+    err.println(
+        suggestion(e)
+            .map(word -> "Did you mean " + word + "?")
+            .orElse("Try '" + line.getCommandSpec().qualifiedName() + " --help'."));
     err.flush();
     if (wantsJson(args)) {
       Errors.print(line, e.getMessage(), ExitCode.USAGE, List.of());
     }
     return ExitCode.USAGE;
+  }
+
+  /** The command or option that the user probably meant. */
+  private static Optional<String> suggestion(ParameterException e) {
+    CommandLine line = e.getCommandLine();
+    Matcher help = UNKNOWN_COMMAND.matcher(e.getMessage());
+    if (help.matches()) {
+      return Spelling.nearest(help.group(1), line.getSubcommands().keySet());
+    }
+    if (!(e instanceof UnmatchedArgumentException unmatched)
+        || unmatched.getUnmatched().isEmpty()) {
+      return Optional.empty();
+    }
+    String word = unmatched.getUnmatched().get(0);
+    return word.startsWith("-")
+        ? unmatched.getSuggestions().stream().findFirst()
+        : Spelling.nearest(word, line.getSubcommands().keySet());
   }
 
   /** Words that could not be parsed are looked through, up to those of another program. */

@@ -24,7 +24,8 @@ final class SecondFile {
   static void refuse(DescriptorFile file, JournalState journal) {
     Path now = file.path().toAbsolutePath().normalize();
     Path before = Path.of(journal.descriptor());
-    if (journal.descriptor().isEmpty() || before.equals(now) || !Files.exists(before)) {
+    boolean isFile = !file.path().equals(DescriptorReader.STANDARD_INPUT);
+    if (!isFile || journal.descriptor().isEmpty() || before.equals(now) || !Files.exists(before)) {
       return;
     }
     var name = file.descriptor().deploymentName();

@@ -4,6 +4,7 @@ import graft.cli.terminal.ExitCode;
 import graft.cli.terminal.Output;
 import graft.deployment.PlanDiff;
 import graft.deployment.Workspace;
+import graft.deployment.descriptor.DescriptorReader;
 import graft.deployment.journal.JournalState;
 import java.nio.file.Path;
 import java.util.concurrent.Callable;
@@ -29,12 +30,12 @@ import picocli.CommandLine.Parameters;
 public final class DiffCommand implements Callable<Integer> {
   @Mixin Output output;
 
-  @Parameters(paramLabel = "DESCRIPTOR", description = "The descriptor.")
+  @Parameters(paramLabel = "DESCRIPTOR", description = "The descriptor; - is standard input.")
   Path descriptor;
 
   @Override
   public Integer call() throws Exception {
-    try (Workspace workspace = new Workspace(descriptor)) {
+    try (Workspace workspace = new Workspace(DescriptorReader.readOrStandardInput(descriptor))) {
       JournalState journal = workspace.journal();
       PlanDiff diff = new PlanDiff(workspace.plan(journal, workspace.observe(journal)), journal);
       output.say(diff.toText().stripTrailing());

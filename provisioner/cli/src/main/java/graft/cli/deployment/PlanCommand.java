@@ -2,8 +2,10 @@ package graft.cli.deployment;
 
 import graft.cli.terminal.ExitCode;
 import graft.cli.terminal.Output;
+import graft.common.GraftException;
 import graft.deployment.SavedPlan;
 import graft.deployment.Workspace;
+import graft.deployment.descriptor.DescriptorReader;
 import graft.deployment.journal.JournalState;
 import graft.deployment.plan.Plan;
 import java.nio.file.Path;
@@ -40,7 +42,7 @@ import picocli.CommandLine.Parameters;
 public final class PlanCommand implements Callable<Integer> {
   @Mixin Output output;
 
-  @Parameters(paramLabel = "DESCRIPTOR", description = "The descriptor.")
+  @Parameters(paramLabel = "DESCRIPTOR", description = "The descriptor; - is standard input.")
   Path descriptor;
 
   @Option(
@@ -51,7 +53,11 @@ public final class PlanCommand implements Callable<Integer> {
 
   @Override
   public Integer call() throws Exception {
-    try (Workspace workspace = new Workspace(descriptor)) {
+    if (out != null && descriptor.equals(DescriptorReader.STANDARD_INPUT)) {
+      throw new GraftException(
+          "a plan of standard input cannot be saved", "write the descriptor to a file first");
+    }
+    try (Workspace workspace = new Workspace(DescriptorReader.readOrStandardInput(descriptor))) {
       JournalState journal = workspace.journal();
       Plan plan = workspace.plan(journal, workspace.observe(journal));
       if (out != null) {

@@ -32,7 +32,10 @@ import picocli.CommandLine.Parameters;
 public final class ValidateCommand implements Callable<Integer> {
   @Mixin Output output;
 
-  @Parameters(arity = "1..*", paramLabel = "DESCRIPTOR", description = "The files to check.")
+  @Parameters(
+      arity = "1..*",
+      paramLabel = "DESCRIPTOR",
+      description = "The files to check; - is standard input.")
   List<Path> files;
 
   @Override
@@ -40,7 +43,7 @@ public final class ValidateCommand implements Callable<Integer> {
     List<Problem> problems = new ArrayList<>();
     for (Path file : files) {
       try {
-        DescriptorReader.read(file);
+        DescriptorReader.readOrStandardInput(file);
         output.say(file + ": valid");
       } catch (InvalidDescriptorException e) {
         problems.addAll(e.problems());

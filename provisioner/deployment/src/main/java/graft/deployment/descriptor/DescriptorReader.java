@@ -7,7 +7,9 @@ import graft.common.bind.RecordBinder;
 import graft.common.bind.YamlFile;
 import graft.common.values.Name;
 import java.io.IOException;
+import java.nio.ByteBuffer;
 import java.nio.charset.CharacterCodingException;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
@@ -17,7 +19,40 @@ import org.yaml.snakeyaml.nodes.Node;
 
 /** Reads a descriptor and checks everything about it that does not depend on a host. */
 public final class DescriptorReader {
+  /** Stands for standard input, where a command only looks at a descriptor. */
+  public static final Path STANDARD_INPUT = Path.of("-");
+
+  /** Standard input is read no further: a descriptor is a page or two. */
+  private static final int MOST_BYTES = 16 << 20;
+
   private DescriptorReader() {}
+
+  /**
+   * Reads a file, or standard input if the path is {@code -}. Files that the descriptor names are
+   * then looked up from the current folder.
+   *
+   * @throws InvalidDescriptorException with every problem that it has
+   */
+  public static DescriptorFile readOrStandardInput(Path path) throws InvalidDescriptorException {
+    if (!path.equals(STANDARD_INPUT)) {
+      return read(path);
+    }
+    Problems problems = new Problems();
+    Position start = new Position(path.toString(), 1, 1);
+    try {
+      byte[] bytes = System.in.readNBytes(MOST_BYTES + 1);
+      if (bytes.length <= MOST_BYTES) {
+        return read(
+            path, StandardCharsets.UTF_8.newDecoder().decode(ByteBuffer.wrap(bytes)).toString());
+      }
+      problems.add(start, "standard input has more than 16MiB");
+    } catch (CharacterCodingException e) {
+      problems.add(start, "standard input is not UTF-8 text");
+    } catch (IOException e) {
+      problems.add(start, "standard input cannot be read: " + e.getMessage());
+    }
+    throw new InvalidDescriptorException(problems.sorted());
+  }
 
   /**
    * Reads a file.

@@ -30,11 +30,13 @@ final class DescriptorRules {
   private final Positions positions;
   private final Problems problems;
   private final Map<Object, Position> claims = new HashMap<>();
+  private final ServerRules servers;
 
   DescriptorRules(Descriptor descriptor, Positions positions, Problems problems) {
     this.descriptor = descriptor;
     this.positions = positions;
     this.problems = problems;
+    this.servers = new ServerRules(positions, problems);
   }
 
   void check() {
@@ -104,7 +106,7 @@ final class DescriptorRules {
   }
 
   private void gpu(Gpu gpu) {
-    new ServerRules(positions, problems).check(gpu);
+    servers.check(gpu);
     if (gpu.owner().name() != null) {
       boolean guest = gpu.owner().kind() == Owner.Kind.GUEST;
       Collection<String> known =

@@ -63,7 +63,9 @@ final class GuestRules {
       problems.add(
           positions.of(guest, "memory"),
           guest.memory() + " is too little memory for a guest",
-          "at least " + LEAST_MEMORY);
+          isCountOfMib(guest.memory())
+              ? "a number alone is in bytes: did you mean '" + guest.memory().bytes() + "MiB'?"
+              : "at least " + LEAST_MEMORY);
     }
     guest.disks().forEach(disk -> disk(guest, disk));
     guest.networks().forEach(nic -> nic(guest, nic));
@@ -74,6 +76,11 @@ final class GuestRules {
     placement(guest);
     setup(guest.setup(), guest);
     ready(guest.ready());
+  }
+
+  /** Whether a size was probably written without its unit, as other tools have it. */
+  private static boolean isCountOfMib(MemorySize size) {
+    return size.bytes() >= LEAST_MEMORY.mib() && size.bytes() <= 1 << 16;
   }
 
   private void boot(Guest guest) {

@@ -1,5 +1,6 @@
 package graft.deployment.descriptor;
 
+import graft.common.bind.Position;
 import graft.common.bind.Positions;
 import graft.common.bind.Problems;
 import graft.common.values.MemorySize;
@@ -7,12 +8,18 @@ import graft.deployment.descriptor.gpu.AuditTarget;
 import graft.deployment.descriptor.gpu.Gpu;
 import graft.deployment.descriptor.gpu.Limits;
 import graft.deployment.descriptor.gpu.Owner;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 
 /** Rules for what the server of a GPU may use. */
 final class ServerRules {
   /** What {@code graft serve} accepts at least: the buffers of one context's copies. */
   private static final MemorySize LEAST_HOST_MEMORY = MemorySize.ofMib(64);
+
+  /** Where each port of a machine was written first. */
+  private final Map<List<Object>, Position> ports = new HashMap<>();
 
   private final Positions positions;
   private final Problems problems;
@@ -26,6 +33,7 @@ final class ServerRules {
     if (gpu.server() == null || gpu.server().limits() == null) {
       return; // it has a problem already
     }
+    port(gpu);
     Limits limits = gpu.server().limits();
     if (gpu.owner() != null && gpu.owner().kind() == Owner.Kind.NODE) {
       node(gpu);
@@ -35,6 +43,21 @@ final class ServerRules {
     notMore(
         limits, "host-memory", limits.hostMemory(), "guest-host-memory", limits.guestHostMemory());
     notMore(limits, "guest-sessions", limits.guestSessions(), "sessions", limits.sessions());
+  }
+
+  private void port(Gpu gpu) {
+    if (gpu.owner() == null || gpu.server().port() == null || gpu.server().port().isEmpty()) {
+      return;
+    }
+    int port = gpu.server().port().get();
+    Position at = positions.of(gpu.server(), "port");
+    Position first = ports.putIfAbsent(List.of(gpu.owner(), port), at);
+    if (first != null) {
+      problems.add(
+          at,
+          "two servers of one machine listen at port " + port,
+          "the first is at " + first + "; choose another, or leave 'port' out");
+    }
   }
 
   private void node(Gpu gpu) {

@@ -48,8 +48,8 @@ class DescriptorReaderTest {
                 + " identifier (lowest bit of the first octet) (for example"
                 + " 0c:42:a1:03:00:16:9f:8e)",
             "lab.yaml:17:11: 'cpus': 'many' is not a whole number",
-            "lab.yaml:18:13: 'memory': '1GB' is not a size in bytes, KiB, MiB, GiB or TiB (for"
-                + " example 512MiB)",
+            "lab.yaml:18:13: 'memory': '1GB' is not a size in bytes, KiB, MiB, GiB or TiB; did"
+                + " you mean '1GiB'?",
             "lab.yaml:20:11: there is no GPU named 'gpu1' (did you mean 'gpu0'?)",
             "lab.yaml:21:11: there are two guests named 'alice' (the first is at lab.yaml:16:11)",
             "lab.yaml:24:9: a disk has either 'size' or 'source'");
@@ -172,7 +172,7 @@ class DescriptorReaderTest {
   void aVersionThatIsNotKnownIsRefused() {
     assertThat(problemsOf("graft: 2\n"))
         .extracting(Problem::message)
-        .containsExactly("'graft' is 2, not between 1 and 1");
+        .containsExactly("'graft' is 2, and can only be 1");
   }
 
   @ParameterizedTest
@@ -193,6 +193,24 @@ class DescriptorReaderTest {
     DescriptorFile file =
         DescriptorReader.read(Path.of("lab.yaml"), "graft: 1\nlibvirt: " + uri + "\n" + GUEST);
     assertThat(file.descriptor().libvirt()).isEqualTo(new LibvirtUri(uri));
+  }
+
+  @Test
+  void twoServersOfOneMachineHaveTwoPorts() throws Exception {
+    String two =
+        """
+        graft: 1
+        gpus:
+          - {name: g0, device: software, server: {port: 8800}}
+          - {name: g1, device: software, owner: %s, server: {port: 8800}}
+        guests: [{name: a, image: i}]
+        """;
+    assertThat(problemsOf(two.formatted("host")))
+        .extracting(Problem::toString)
+        .containsExactly(
+            "lab.yaml:4:62: two servers of one machine listen at port 8800 (the first is at"
+                + " lab.yaml:3:49; choose another, or leave 'port' out)");
+    DescriptorReader.read(Path.of("lab.yaml"), two.formatted("guest:a"));
   }
 
   @Test

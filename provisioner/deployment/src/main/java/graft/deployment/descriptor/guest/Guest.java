@@ -5,6 +5,7 @@ import graft.common.bind.Doc;
 import graft.common.bind.Key;
 import graft.common.bind.OneOrMore;
 import graft.common.bind.Range;
+import graft.common.bind.Synonyms;
 import graft.common.values.MemorySize;
 import graft.common.values.Name;
 import graft.hypervisors.libvirt.domain.Virtualization;
@@ -34,8 +35,12 @@ public record Guest(
             "Of a container (hypervisor: lxc): the root file system that it begins with, as a"
                 + " folder or an initramfs. The container gets a copy, which it may write.")
         Optional<String> root,
-    @Default("1") @Range(min = 1, max = 4096) @Doc("The number of its CPUs.") int cpus,
-    @Default("512MiB") @Doc("The size of its memory.") MemorySize memory,
+    @Default("1")
+        @Range(min = 1, max = 4096)
+        @Synonyms({"vcpus", "vcpu", "cores"})
+        @Doc("The number of its CPUs.")
+        int cpus,
+    @Default("512MiB") @Synonyms({"ram", "mem"}) @Doc("The size of its memory.") MemorySize memory,
     @Default("{}") @Doc("Where its CPUs and memory are placed on the host.") Placement placement,
     @Doc("More disks.") List<Disk> disks,
     @Doc("Its network cards. If absent, a closed one if it has a vgpu, else none.")
