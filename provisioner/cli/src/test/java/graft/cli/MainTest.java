@@ -1,11 +1,18 @@
 package graft.cli;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import graft.cli.host.ServerAddress;
 import graft.cli.terminal.ExitCode;
 import graft.common.json.Json;
+import java.io.ByteArrayInputStream;
+import java.io.ByteArrayOutputStream;
+import java.io.FileOutputStream;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.OutputStream;
 import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.nio.file.Files;
@@ -14,6 +21,8 @@ import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import picocli.CommandLine;
 
 /** The command line from outside: exit codes, where text goes, forms of output. */
@@ -41,6 +50,61 @@ class MainTest {
     assertThat(err.toString())
         .contains("lab.yaml:1:1: unknown key 'graf'")
         .endsWith("2 problems\n");
+  }
+
+  @ParameterizedTest
+  @CsvSource({
+    "stauts, Did you mean status?",
+    "aply, Did you mean apply?",
+    "nonsense, Try 'graft --help'."
+  })
+  void aMistypedCommandIsGuessedAlsoBehindHelp(String word, String guess) {
+    assertThat(graft(word)).isEqualTo(ExitCode.USAGE);
+    assertThat(graft("help", word)).isEqualTo(ExitCode.USAGE);
+    assertThat(err.toString().lines().filter(guess::equals)).hasSize(2);
+  }
+
+  @Test
+  void outputThatCannotBeWrittenIsAFailure() throws Exception {
+    String file = write("graft: 1\n");
+    ByteArrayOutputStream said = new ByteArrayOutputStream();
+    try (OutputStream full = new FileOutputStream("/dev/full")) {
+      assertThat(Main.run(full, said, "validate", file)).isEqualTo(ExitCode.FAILED);
+    }
+    assertThat(said.toString(UTF_8)).contains("output could not be written: No space left");
+  }
+
+  @Test
+  void aReaderThatHasSeenEnoughIsToldNothing() throws Exception {
+    OutputStream closed =
+        new OutputStream() {
+          @Override
+          public void write(int one) throws IOException {
+            throw new IOException("Broken pipe");
+          }
+        };
+    ByteArrayOutputStream said = new ByteArrayOutputStream();
+    assertThat(Main.run(closed, said, "validate", write("graft: 1\n"))).isEqualTo(ExitCode.FAILED);
+    assertThat(said.toString(UTF_8)).isEmpty();
+  }
+
+  @Test
+  void aDescriptorComesFromStandardInput() throws Exception {
+    InputStream before = System.in;
+    System.setIn(new ByteArrayInputStream("graft: 1\ngusts: []\n".getBytes(UTF_8)));
+    try {
+      assertThat(graft("validate", "-")).isEqualTo(ExitCode.DESCRIPTOR);
+      assertThat(err.toString()).contains("-:2:1: unknown key 'gusts'");
+      System.setIn(new ByteArrayInputStream(new byte[] {(byte) 0xff}));
+      assertThat(graft("plan", "-")).isEqualTo(ExitCode.DESCRIPTOR);
+      assertThat(err.toString()).contains("-:1:1: standard input is not UTF-8 text");
+      System.setIn(new ByteArrayInputStream("graft: 1\nname: a\n".getBytes(UTF_8)));
+      assertThat(graft("plan", "--out", folder.resolve("p").toString(), "-"))
+          .isEqualTo(ExitCode.FAILED);
+      assertThat(err.toString()).contains("a plan of standard input cannot be saved");
+    } finally {
+      System.setIn(before);
+    }
   }
 
   @Test
@@ -162,6 +226,37 @@ class MainTest {
   void completionNamesEveryCommand() {
     assertThat(graft("completion")).isZero();
     assertThat(out.toString()).contains("validate").contains("schema");
+  }
+
+  @ParameterizedTest
+  @CsvSource({
+    "graft status l, lab",
+    "graft exec --timeout 5s lab b, bob",
+    "graft shell lab.yaml '', alice bob",
+    "graft revoke lab alice b, bob",
+    "graft exec lab bob -- l, ''",
+    "graft validate l, ''"
+  })
+  void completionKnowsDeploymentsAndGuests(String typed, String expected) throws Exception {
+    Path lab = Files.createDirectory(folder.resolve("lab"));
+    Files.createFile(lab.resolve("journal.jsonl"));
+    Files.createFile(lab.resolve("guest-alice.token"));
+    Files.createFile(lab.resolve("guest-bob.gpu1.token"));
+    graft("completion");
+    Path script = Files.writeString(folder.resolve("completion"), out.toString());
+    ProcessBuilder bash =
+        new ProcessBuilder(
+                "bash",
+                "-c",
+                "compopt() { :; }; source \"$1\"; eval \"COMP_WORDS=($2)\"; COMP_CWORD=$((${#COMP_WORDS[@]} - 1));"
+                    + " _graft_with_names graft; echo \"${COMPREPLY[@]}\"",
+                "bash",
+                script.toString(),
+                typed)
+            .redirectErrorStream(true);
+    bash.environment().put("GRAFT_STATE_DIR", folder.toString());
+    String completed = new String(bash.start().getInputStream().readAllBytes(), UTF_8);
+    assertThat(completed.strip()).isEqualTo(expected);
   }
 
   private String write(String text) throws Exception {

@@ -61,6 +61,11 @@ public final class KvmHypervisor implements Hypervisor {
         && host.nativeGuest(OS_TYPE).map(guest -> guest.machines().contains(MACHINE)).orElse(false);
   }
 
+  /** Whether firmware for guests with UEFI is installed on this machine. */
+  public static boolean hasUefi() {
+    return new LocalHost(Path.of("/")).hasUefi();
+  }
+
   /** How this host will execute a guest's instructions. */
   public Acceleration acceleration(HostCapabilities host) {
     return obstacle(host).isEmpty() ? Acceleration.KVM : Acceleration.EMULATION;
@@ -109,6 +114,19 @@ public final class KvmHypervisor implements Hypervisor {
       features.remove(GuestFeature.PCI_PASSTHROUGH);
     }
     return features;
+  }
+
+  @Override
+  public String why(GuestFeature missing, HostCapabilities host, Virtualization kind) {
+    if (NEED_ROOT.contains(missing) && unprivileged(host)) {
+      return "only root's daemon, qemu:///system, has it";
+    }
+    return switch (missing) {
+      case UEFI -> "no firmware for guests is installed: apt-get install ovmf";
+      case VSOCK -> "there is no /dev/vhost-vsock: modprobe vhost_vsock";
+      case PCI_PASSTHROUGH -> "the host has no IOMMU that is turned on: graft doctor says more";
+      default -> "";
+    };
   }
 
   @Override

@@ -4,8 +4,11 @@ import java.io.IOException;
 import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermission;
 import java.util.Arrays;
+import java.util.Collections;
 import java.util.Optional;
+import java.util.Set;
 
 /** What the files of this machine show about its ability to run guests, beyond libvirt's report. */
 final class LocalHost {
@@ -41,11 +44,26 @@ final class LocalHost {
     if (asSelf && !(Files.isReadable(device) && Files.isWritable(device))) {
       return Optional.of("/dev/kvm may not be opened by this user: join the group kvm");
     }
+    if (!asSelf && isRootsAlone(device)) {
+      return Optional.of(
+          "/dev/kvm is root's alone, and libvirt's guests run as another user: chgrp kvm /dev/kvm;"
+              + " chmod 0660 /dev/kvm");
+    }
     return cpuHasVirtualization()
         ? Optional.empty()
         : Optional.of(
             "the CPU shows neither vmx nor svm in /proc/cpuinfo, so /dev/kvm cannot run ordinary"
                 + " guests");
+  }
+
+  private static boolean isRootsAlone(Path device) {
+    try {
+      return Collections.disjoint(
+          Files.getPosixFilePermissions(device),
+          Set.of(PosixFilePermission.GROUP_READ, PosixFilePermission.OTHERS_READ));
+    } catch (IOException | UnsupportedOperationException e) {
+      return false;
+    }
   }
 
   /**

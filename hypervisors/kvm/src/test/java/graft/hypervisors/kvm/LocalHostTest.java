@@ -2,7 +2,9 @@ package graft.hypervisors.kvm;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -26,6 +28,15 @@ class LocalHostTest {
     Hosts.write(root, "dev/kvm", "");
     assertThat(Hosts.withoutKvm(root).kvmObstacle(false).orElseThrow())
         .contains("neither vmx nor svm");
+  }
+
+  @Test
+  void aDeviceOfRootAloneIsNoUseToGuestsThatRunAsAnother() throws Exception {
+    LocalHost host = Hosts.withKvm(root);
+    Files.setPosixFilePermissions(
+        root.resolve("dev/kvm"), PosixFilePermissions.fromString("rw-------"));
+    assertThat(host.kvmObstacle(false).orElseThrow()).contains("chmod 0660 /dev/kvm");
+    assertThat(host.kvmObstacle(true)).as("this user owns it").isEmpty();
   }
 
   @Test

@@ -9,6 +9,7 @@ import graft.deployment.gpu.CudaDriver;
 import graft.deployment.observe.Connections;
 import graft.deployment.observe.HostFacts;
 import graft.deployment.observe.HostObserver;
+import graft.guests.image.ImageRecipe;
 import graft.hypervisors.kvm.KvmHypervisor;
 import graft.hypervisors.libvirt.calls.HypervisorException;
 import graft.hypervisors.libvirt.capabilities.GuestArchitecture;
@@ -112,15 +113,47 @@ public final class Doctor {
     for (String warning : warnings) {
       findings.add(
           Finding.warning(
-              "KVM", warning, "turn on virtualization in the firmware, or nested virtualization"));
+              "KVM",
+              warning,
+              warning.contains("vmx nor svm")
+                  ? "turn on virtualization in the firmware, or nested virtualization"
+                  : ""));
     }
   }
 
-  /** The programs that Graft runs. */
+  /** The programs that Graft and libvirt run, and what guests with UEFI boot. */
   List<Finding> programs() {
-    return List.of(
-        program("qemu-img", "makes disks of guests that boot an image", "qemu-utils"),
-        program("setsid", "starts servers", "util-linux"));
+    List<Finding> programs = new ArrayList<>();
+    programs.add(program("qemu-img", "makes disks of guests that boot an image", "qemu-utils"));
+    programs.add(program("setsid", "starts servers", "util-linux"));
+    programs.add(
+        wished("dnsmasq", isThere("dnsmasq"), "networks that a descriptor makes", "dnsmasq-base"));
+    programs.add(wished("UEFI", KvmHypervisor.hasUefi(), "guests with firmware: uefi", "ovmf"));
+    programs.add(images());
+    return programs;
+  }
+
+  private Finding images() {
+    List<String> missing = ImageRecipe.missingPackages(environment);
+    return missing.isEmpty()
+        ? Finding.ok("images", "graft image build has its programs")
+        : Finding.warning(
+                "images",
+                "graft image build lacks programs",
+                "apt-get install " + String.join(" ", missing))
+            .fixedBy(missing.stream().map(Fixes::install).toList());
+  }
+
+  private boolean isThere(String program) {
+    return HostProgram.isThere(program, environment);
+  }
+
+  /** What only some descriptors and commands need. */
+  private static Finding wished(String name, boolean isThere, String user, String debian) {
+    return isThere
+        ? Finding.ok(name, "there")
+        : Finding.warning(name, "missing: it is for " + user, "apt-get install " + debian)
+            .fixedBy(List.of(Fixes.install(debian)));
   }
 
   private Finding program(String name, String use, String debian) {

@@ -30,7 +30,8 @@ import java.util.stream.Stream;
 
 /** Reads the bundles of the guests, and examines the files that they consist of. */
 final class BundleObserver {
-  private static final List<String> PROGRAMS = List.of("ansible-playbook", "ssh", "virt-customize");
+  private static final List<String> PROGRAMS =
+      List.of("ansible-playbook", "dnsmasq", "ssh", "virt-customize");
 
   private final DescriptorFile file;
   private final Bundles bundles;

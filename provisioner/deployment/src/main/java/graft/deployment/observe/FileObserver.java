@@ -1,8 +1,10 @@
 package graft.deployment.observe;
 
 import graft.common.GraftException;
+import graft.common.grants.Grant;
 import java.io.IOException;
 import java.io.InputStream;
+import java.nio.charset.CharacterCodingException;
 import java.nio.file.DirectoryStream;
 import java.nio.file.FileVisitResult;
 import java.nio.file.Files;
@@ -11,6 +13,7 @@ import java.nio.file.Path;
 import java.nio.file.SimpleFileVisitor;
 import java.nio.file.attribute.BasicFileAttributes;
 import java.nio.file.attribute.PosixFilePermission;
+import java.nio.file.attribute.PosixFilePermissions;
 import java.nio.file.attribute.UserPrincipal;
 import java.util.Arrays;
 import java.util.LinkedHashMap;
@@ -22,6 +25,12 @@ import java.util.Set;
 final class FileObserver {
   /** The first bytes of a qcow2 image (QEMU docs/interop/qcow2.txt). */
   private static final byte[] QCOW2 = {'Q', 'F', 'I', (byte) 0xfb};
+
+  private static final Set<PosixFilePermission> OWNER_ONLY =
+      PosixFilePermissions.fromString("rw-------");
+
+  /** A token with some blank space, in bytes. */
+  private static final int LONGEST_TOKEN_FILE = 256;
 
   private final Map<Path, FileFacts> files = new LinkedHashMap<>();
   private final Set<Path> folders = new LinkedHashSet<>();
@@ -43,6 +52,29 @@ final class FileObserver {
       }
     } catch (IOException e) {
       // a file in a folder without access counts as missing
+    }
+  }
+
+  /** Examines a file that holds a token, once it has been looked at. */
+  void lookForToken(Path file) {
+    files.computeIfPresent(file, (path, facts) -> facts.withTokenProblem(tokenProblem(path)));
+  }
+
+  /** Why a client cannot use the token; empty if it can. It never shows the token. */
+  private static String tokenProblem(Path file) {
+    try {
+      Set<PosixFilePermission> mode = Files.getPosixFilePermissions(file);
+      if (!OWNER_ONLY.containsAll(mode)) {
+        return "other users may read it (" + PosixFilePermissions.toString(mode) + ")";
+      }
+      if (Files.size(file) > LONGEST_TOKEN_FILE || !Grant.isToken(Files.readString(file).strip())) {
+        return "it does not hold a token, which is 64 hexadecimal digits and nothing else";
+      }
+      return "";
+    } catch (CharacterCodingException e) {
+      return "it is not text";
+    } catch (IOException e) {
+      return ""; // whether it can be read is for others to say
     }
   }
 

@@ -71,6 +71,7 @@ public final class Observer {
     LibvirtFacts libvirt = asked.join();
     FileObserver files = new FileObserver();
     named(file).forEach(files::look);
+    descriptor.nodes().forEach(node -> files.lookForToken(file.resolve(node.tokenFile())));
     files.lookUnder(state.path());
     files.lookIn(Path.of("/dev/shm"), "graft." + state.deployment() + ".");
     files.lookUnder(Layout.of(state, CurrentUser.isRoot()).guests());

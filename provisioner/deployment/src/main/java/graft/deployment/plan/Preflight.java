@@ -115,6 +115,12 @@ final class Preflight {
           "libvirt has a network '" + network.name() + "' that this descriptor did not make",
           "remove the entry to use that one, or choose another name");
     }
+    if (!snapshot.bundles().programs().contains("dnsmasq")) {
+      problems.add(
+          positions.of(network, "name"),
+          "libvirt needs dnsmasq for a network, and this host has none",
+          "apt-get install dnsmasq-base");
+    }
   }
 
   /** The memory that guests still need; running guests have theirs already. */
@@ -174,11 +180,18 @@ final class Preflight {
       return;
     }
     Path token = input.file().resolve(node.get().tokenFile());
-    if (snapshot.file(token).filter(FileFacts::readable).isEmpty()) {
+    Position at = positions.of(node.get(), "token-file");
+    Optional<FileFacts> file = snapshot.file(token).filter(FileFacts::readable);
+    if (file.isEmpty()) {
       problems.add(
-          positions.of(node.get(), "token-file"),
+          at,
           "there is no file " + token + " that could be read",
           "write a token of the server's list there, mode 0600");
+    } else if (!file.get().tokenProblem().isEmpty()) {
+      problems.add(
+          at,
+          token + " cannot be used: " + file.get().tokenProblem(),
+          "write a token of the server's list there; chmod 600 " + token);
     }
     if (node.get().server().isUnix()) {
       problems.add(

@@ -89,7 +89,7 @@ final class FakeHost {
   private final Map<String, NetworkFacts> networks = new LinkedHashMap<>();
   private final Map<String, Entry> journal = new LinkedHashMap<>();
   private final Map<Path, List<TreeFile>> trees = new LinkedHashMap<>();
-  private final Set<String> programs = new LinkedHashSet<>();
+  private final Set<String> programs = new LinkedHashSet<>(List.of("dnsmasq"));
   private final Map<Name, ConnectionFacts> connection = new LinkedHashMap<>();
   private final Map<String, ChannelMeasurement> channels = new LinkedHashMap<>();
   private final Map<String, MachineFacts> machines = new LinkedHashMap<>();
@@ -210,6 +210,17 @@ final class FakeHost {
 
   FakeHost file(String path) {
     files.put(Path.of(path), new FileFacts(1000, 2000, true, path.endsWith(".qcow2"), true));
+    return this;
+  }
+
+  /** A file for a token, which cannot be used for the reason. */
+  FakeHost tokenFile(String path, String problem) {
+    files.put(Path.of(path), new FileFacts(64, 2000, true, false, true, problem));
+    return this;
+  }
+
+  FakeHost without(String program) {
+    programs.remove(program);
     return this;
   }
 

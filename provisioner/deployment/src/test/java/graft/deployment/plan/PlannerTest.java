@@ -439,6 +439,24 @@ class PlannerTest {
                 + " (write memory=BYTES into its list of tokens, and remove the key here)");
   }
 
+  @Test
+  void aTokenFileThatNoClientCouldUseIsRefused() {
+    host.tokenFile("/d/big.token", "other users may read it (rw-r--r--)");
+    assertThat(problems(host, AWAY))
+        .containsExactly(
+            "/d/lab.yaml:4:64: /d/big.token cannot be used: other users may read it (rw-r--r--)"
+                + " (write a token of the server's list there; chmod 600 /d/big.token)");
+  }
+
+  @Test
+  void aNetworkWithoutDnsmasqIsRefusedBeforeLibvirtFails() {
+    String network = "graft: 1\nname: lab\nnetworks: [{name: inside, address: 10.9.0.1/24}]\n";
+    assertThat(problems(host.without("dnsmasq"), network))
+        .containsExactly(
+            "/d/lab.yaml:3:19: libvirt needs dnsmasq for a network, and this host has none"
+                + " (apt-get install dnsmasq-base)");
+  }
+
   private static final String CLOUD =
       """
       graft: 1

@@ -10,13 +10,42 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeSet;
 
 /** Builds images by the recipes that come with Graft. */
 public final class ImageRecipe {
   private static final ImageName DEBIAN_12 = new ImageName("debian", "12");
   private static final Duration LIMIT = Duration.ofMinutes(30);
 
+  /** The programs of the recipe, each with the package of Debian that has it. */
+  private static final Map<String, String> PROGRAMS =
+      Map.of(
+          "mmdebstrap", "mmdebstrap",
+          "qemu-img", "qemu-utils",
+          "mke2fs", "e2fsprogs",
+          "sfdisk", "fdisk",
+          "mkfs.vfat", "dosfstools",
+          "mcopy", "mtools",
+          "syslinux", "syslinux");
+
   private ImageRecipe() {}
+
+  /** The packages that this machine lacks for building an image, in alphabetical order. */
+  public static List<String> missingPackages(Map<String, String> environment) {
+    Set<String> missing = new TreeSet<>();
+    PROGRAMS.forEach(
+        (program, debian) -> {
+          if (!HostProgram.isThere(program, environment)) {
+            missing.add(debian);
+          }
+        });
+    if (missing.contains("syslinux")) {
+      missing.add("syslinux-common"); // has the boot sector, and no program
+    }
+    return List.copyOf(missing);
+  }
 
   /**
    * Builds an image.
@@ -36,6 +65,12 @@ public final class ImageRecipe {
     if (!Files.exists(recipe)) {
       throw new GraftException("the recipe " + recipe + " is missing", "run ./graft build");
     }
+    List<String> missing = missingPackages(System.getenv());
+    if (!missing.isEmpty()) {
+      throw new GraftException(
+          "the image '" + name + "' cannot be built: this machine lacks programs for it",
+          "apt-get install " + String.join(" ", missing));
+    }
     List<String> words = new ArrayList<>(List.of(recipe.toString()));
     words.addAll(options);
     words.add(file.toString());
@@ -44,10 +79,7 @@ public final class ImageRecipe {
       HostProgram.of("bash", words).succeed(LIMIT, log);
     } catch (IOException e) {
       throw new GraftException(
-          "the image '" + name + "' could not be built: " + e.getMessage(),
-          "it needs root, and: apt-get install mmdebstrap qemu-utils e2fsprogs fdisk dosfstools"
-              + " mtools syslinux syslinux-common",
-          e);
+          "the image '" + name + "' could not be built: " + e.getMessage(), "it needs root", e);
     }
   }
 }
