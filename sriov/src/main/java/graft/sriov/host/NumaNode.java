@@ -42,6 +42,11 @@ public record NumaNode(
     return nodes;
   }
 
+  /** Whether it has CPUs: the memory of some GPUs, and memory behind CXL, is a node without. */
+  public boolean hasCpus() {
+    return !cpus.isEmpty();
+  }
+
   /** The folder of a node's huge pages of one size. */
   public static String hugePageFolder(int node, MemorySize size) {
     return FOLDER + "/node" + node + "/hugepages/hugepages-" + size.bytes() / 1024 + "kB";

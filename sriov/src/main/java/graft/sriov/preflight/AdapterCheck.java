@@ -44,11 +44,20 @@ final class AdapterCheck {
           "mlxconfig -d " + subject + " set SRIOV_EN=1 NUM_OF_VFS=16" + infiniband,
           "mlxfwreset -d " + subject + " reset   # or reboot");
     }
+    String module = pf.device() < FIRST_MLX5 ? "mlx4_core" : "mlx5_core";
+    if (pf.boundForPassthrough()) {
+      return Finding.problem(
+          subject,
+          "its physical function belongs to "
+              + pf.driver().get()
+              + " in place of its own driver, so that it can make no VFs",
+          "echo > /sys/bus/pci/devices/" + subject + "/driver_override",
+          "echo " + subject + " > /sys/bus/pci/drivers/" + pf.driver().get() + "/unbind",
+          "echo " + subject + " > /sys/bus/pci/drivers/" + module + "/bind");
+    }
     if (pf.driver().isEmpty()) {
       return Finding.warning(
-          subject,
-          "it has no driver, so it cannot make VFs",
-          "modprobe " + (pf.device() < FIRST_MLX5 ? "mlx4_core" : "mlx5_core"));
+          subject, "it has no driver, so it cannot make VFs", "modprobe " + module);
     }
     Optional<VfInterface> vfInterface =
         VfInterface.of(new PciFunction(pf, host.rdmaOf(pf.address())));

@@ -111,7 +111,8 @@ class RecordedTreesTest {
             "OK 0000:3b:00.1: up to 8 VFs, 0 now; their settings go by netlink on ibp59s0f1",
             "WARNING mlx5_0 port 1: its subnet manager is at LID 1, which is not this host; only"
                 + " there can be seen whether it handles virtual ports",
-            "PROBLEM mlx5_1 port 1: no link (Polling): look at the cable and the other end");
+            "PROBLEM mlx5_1 port 1: no link (Polling): look at the cable and the other end",
+            "WARNING 0000:3b:00.2: the virtual function mlx5_2 has no node GUID (it is 0)");
   }
 
   @Test

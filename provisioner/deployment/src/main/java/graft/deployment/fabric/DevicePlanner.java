@@ -34,6 +34,9 @@ public final class DevicePlanner {
   /** The 64-bit PCI window of OVMF by default (edk2, OvmfPkg: PcdPciMmio64Size). */
   private static final long WINDOW = 32L << 30;
 
+  /** What fits below 4 GiB beside everything else that has to be there. */
+  private static final long BELOW_4G = 1L << 30;
+
   private final DescriptorFile file;
   private final Snapshot snapshot;
   private final JournalState journal;
@@ -104,6 +107,7 @@ public final class DevicePlanner {
     descriptor.guests().forEach(guest -> pages.add(guest, byName.get(guest.name()).place()));
     steps.addAll(pages.steps(journal));
     adapters.forEach(adapter -> steps.addAll(adapter.steps()));
+    warnings.addAll(largeUnderBios(guests));
     boot(steps, warnings);
     Map<Name, List<PortName>> ports = new LinkedHashMap<>();
     adapters.forEach(adapter -> ports.put(adapter.adapter().name(), adapter.ports()));
@@ -186,6 +190,33 @@ public final class DevicePlanner {
     return 2 * wide <= WINDOW
         ? Optional.empty()
         : Optional.of(new MemorySize(Long.highestOneBit(2 * wide - 1) << 1));
+  }
+
+  /**
+   * Warnings of devices that a guest's BIOS may not be able to place: what does not fit below 4 GiB
+   * has to go above, where SeaBIOS often has no room for it.
+   */
+  private List<String> largeUnderBios(GuestPlanner planned) {
+    List<String> warnings = new ArrayList<>();
+    for (Guest guest : file.descriptor().guests()) {
+      for (PciDevice device : planned.devices(guest)) {
+        Optional<Bar> large =
+            device.bars().stream().filter(bar -> bar.size().bytes() > BELOW_4G).findFirst();
+        boolean isBios = guest.firmware() == Guest.Firmware.BIOS && guest.existing().isEmpty();
+        if (isBios && stub == StubDriver.VFIO && large.isPresent()) {
+          warnings.add(
+              "guest "
+                  + guest.name()
+                  + ": "
+                  + device.address()
+                  + " maps "
+                  + large.get().size()
+                  + " at once, for which a BIOS often has no room, so that the guest's driver finds"
+                  + " a device without memory: write firmware: uefi");
+        }
+      }
+    }
+    return warnings;
   }
 
   private void boot(List<Step> steps, List<String> warnings) {

@@ -55,6 +55,8 @@ final class PlacePlanner {
     // The GPU first: its copies are the largest.
     placed.stream().filter(PciDevice::isDisplay).forEach(d -> near.add(nodeOf.apply(d).get()));
     placed.forEach(device -> near.add(nodeOf.apply(device).get()));
+    List<Integer> bare = near.stream().filter(number -> isBare(number)).toList();
+    near.removeAll(bare);
     String reason = "";
     if (near.isEmpty()) {
       nodeOfPins(asked).ifPresent(near::add);
@@ -67,6 +69,9 @@ final class PlacePlanner {
           "give it devices of one node, or write numa: auto");
     }
     Optional<NumaNode> node = near.stream().findFirst().flatMap(this::node);
+    if (node.isEmpty() && !bare.isEmpty()) {
+      return nowhereNear(asked, bare);
+    }
     if (node.isEmpty()) {
       boolean missing = devices.isEmpty() && guest.hasDevices();
       if (strict && !missing) {
@@ -89,6 +94,25 @@ final class PlacePlanner {
     }
     return on(
         guest, node.get(), reason + (near.size() > 1 ? ", not near all of its devices" : ""), runs);
+  }
+
+  /**
+   * The place of a guest whose devices are all on nodes without CPUs. Such a node is memory of a
+   * GPU, or memory behind CXL: a guest's memory does not belong there.
+   */
+  private Place nowhereNear(Placement asked, List<Integer> bare) {
+    String what = "the NUMA nodes of its devices, " + bare + ", have no CPUs";
+    if (asked.numa() == Numa.STRICT) {
+      problems.add(
+          positions.of(asked, "numa"),
+          what,
+          "pin its CPUs to those of a node, or write numa: auto");
+    }
+    return new Place(Optional.empty(), false, List.of(), asked.pin(), pinned(asked, what));
+  }
+
+  private boolean isBare(int number) {
+    return node(number).filter(node -> !node.hasCpus()).isPresent();
   }
 
   private Place on(Guest guest, NumaNode node, String reason, boolean runs) {

@@ -44,9 +44,4 @@ public record InstallFacts(
   public List<TreeFile> tree(Path source) {
     return trees.getOrDefault(source, List.of());
   }
-
-  /** The facts where no guest gets anything. */
-  public static final InstallFacts NONE =
-      new InstallFacts(
-          Path.of("/"), Path.of("/"), Map.of(), Map.of(), Map.of(), Set.of(), Map.of());
 }

@@ -68,6 +68,11 @@ final class DeviceHost {
       new HostFacts(
           64, 1L << 40, 1L << 40, 1L << 30, false, false, true, "", HostFacts.PageGrants.NONE, "");
 
+  /** No guest gets anything, and libvirt can make networks. */
+  private static final InstallFacts INSTALLS =
+      new InstallFacts(
+          Path.of("/"), Path.of("/"), Map.of(), Map.of(), Map.of(), Set.of("dnsmasq"), Map.of());
+
   private static final Path IMAGE = Path.of("/d/debian.qcow2");
 
   final FakeSysfs fake;
@@ -177,7 +182,7 @@ final class DeviceHost {
             Set.of(),
             Set.of(),
             Map.of(),
-            InstallFacts.NONE,
+            INSTALLS,
             devices,
             Map.of(),
             ServiceFacts.NONE,
