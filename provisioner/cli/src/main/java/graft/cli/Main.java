@@ -45,6 +45,7 @@ import graft.cli.terminal.ExitCode;
 import graft.cli.terminal.Logging;
 import graft.cli.terminal.Version;
 import graft.cli.terminal.WatchedOutput;
+import graft.cli.ui.UiCommand;
 import graft.common.values.Endpoint;
 import graft.common.values.MemorySize;
 import graft.common.values.TimeSpan;
@@ -213,6 +214,7 @@ public final class Main implements Runnable {
     commands.put("forget", ForgetCommand::new);
     commands.put("sessions", SessionsCommand::new);
     commands.put("top", TopCommand::new);
+    commands.put("ui", UiCommand::new);
     commands.put("kill", KillCommand::new);
     commands.put("logs", LogsCommand::new);
     commands.put("inventory", InventoryCommand::new);

@@ -67,7 +67,7 @@ public record ListedDeployment(
   private static ListedDeployment of(
       StateFolder state, JournalState journal, Connections connections) {
     DeploymentStatus status = new DeploymentStatus(journal, connections);
-    String word = journal.isPartial() ? "half done" : journal.isEmpty() ? "not applied" : "applied";
+    String word = word(journal);
     String drift = "unknown";
     String why = "";
     Path descriptor = Path.of(journal.descriptor());
@@ -91,6 +91,11 @@ public record ListedDeployment(
         recorded && Files.exists(descriptor),
         status.guests(),
         status.servers());
+  }
+
+  /** The state of a deployment whose journal can be read. */
+  public static String word(JournalState journal) {
+    return journal.isPartial() ? "half done" : journal.isEmpty() ? "not applied" : "applied";
   }
 
   private static String line(Exception e) {

@@ -54,6 +54,13 @@ public record OperatedServer(
   public static List<OperatedServer> all() {
     List<OperatedServer> all = new ArrayList<>();
     StateFolder.all().forEach(state -> all.addAll(of(state)));
+    all.addAll(ofServe());
+    return all;
+  }
+
+  /** The servers that this user runs by graft serve. */
+  public static List<OperatedServer> ofServe() {
+    List<OperatedServer> all = new ArrayList<>();
     CurrentUser.runtimeFolder(System.getenv())
         .filter(Files::isDirectory)
         .ifPresent(

@@ -3,6 +3,7 @@ package graft.cli.deployment;
 import graft.deployment.DeploymentStatus;
 import graft.deployment.Deployments;
 import graft.deployment.Drift;
+import graft.deployment.ListedDeployment;
 import graft.deployment.LiveCheck;
 import graft.deployment.LiveFinding;
 import graft.deployment.descriptor.Descriptor;
@@ -30,7 +31,7 @@ import java.util.concurrent.CompletableFuture;
  * @param tree for JSON
  * @param same whether the host does not differ from the descriptor, and everything answers
  */
-record StatusReport(String text, Map<String, Object> tree, boolean same) {
+public record StatusReport(String text, Map<String, Object> tree, boolean same) {
   private static final Duration LIMIT = Duration.ofSeconds(2);
 
   /**
@@ -42,10 +43,53 @@ record StatusReport(String text, Map<String, Object> tree, boolean same) {
   static StatusReport of(StateFolder state, String given) throws InvalidDescriptorException {
     JournalState journal = Deployments.journal(state);
     Path file = Path.of(Files.exists(Path.of(given)) ? given : journal.descriptor());
-    Optional<Descriptor> descriptor =
-        Drift.isThere(file)
-            ? Optional.of(DescriptorReader.read(file).descriptor())
-            : Optional.empty();
+    return look(state, journal, read(file), open -> Drift.of(state, journal, file, open));
+  }
+
+  /**
+   * Looks at a deployment and compares it with the descriptor that was applied. That the descriptor
+   * is wrong by now, or the host cannot be compared, is an obstacle in the report.
+   */
+  public static StatusReport asApplied(StateFolder state) {
+    JournalState journal = Deployments.journal(state);
+    Path file = Path.of(journal.descriptor());
+    Optional<Descriptor> descriptor = Optional.empty();
+    try {
+      descriptor = read(file);
+    } catch (InvalidDescriptorException e) {
+      // the comparison says so
+    }
+    return look(
+        state,
+        journal,
+        descriptor,
+        open -> {
+          try {
+            return Drift.of(state, journal, file, open);
+          } catch (InvalidDescriptorException | RuntimeException e) {
+            String why = e.getMessage() == null ? e.toString() : e.getMessage();
+            List<ChannelChoice> channels = DeploymentStatus.channels(state, journal);
+            return new Drift(file, List.of(why), List.of(), channels);
+          }
+        });
+  }
+
+  private static Optional<Descriptor> read(Path file) throws InvalidDescriptorException {
+    return Drift.isThere(file)
+        ? Optional.of(DescriptorReader.read(file).descriptor())
+        : Optional.empty();
+  }
+
+  private interface Comparing<E extends Exception> {
+    Drift with(Connections connections) throws E;
+  }
+
+  private static <E extends Exception> StatusReport look(
+      StateFolder state,
+      JournalState journal,
+      Optional<Descriptor> descriptor,
+      Comparing<E> comparing)
+      throws E {
     try (Connections connections = new Connections()) {
       DeploymentStatus status = new DeploymentStatus(journal, connections);
       String name = state.deployment().text();
@@ -54,7 +98,7 @@ record StatusReport(String text, Map<String, Object> tree, boolean same) {
               name, journal, connections, socket -> OperatorClient.sessions(socket, LIMIT));
       CompletableFuture<List<LiveFinding>> asked =
           CompletableFuture.supplyAsync(() -> check.examine(status, descriptor));
-      Drift drift = Drift.of(state, journal, file, connections);
+      Drift drift = comparing.with(connections);
       List<LiveFinding> findings = asked.join();
       return of(state, journal, status, drift, findings);
     }
@@ -71,12 +115,14 @@ record StatusReport(String text, Map<String, Object> tree, boolean same) {
     tree.put("deployment", state.deployment().text());
     tree.put("descriptor", journal.descriptor());
     tree.put("uri", journal.uri());
+    tree.put("state", ListedDeployment.word(journal));
     tree.put("partial", journal.isPartial());
     tree.put("servers", status.servers());
     tree.put("guests", status.guests());
     tree.put("channels", drift.channels().stream().map(ChannelChoice::toTree).toList());
     List<String> differences = new ArrayList<>(drift.obstacles());
     differences.addAll(drift.differences());
+    tree.put("obstacles", drift.obstacles());
     tree.put("differences", differences);
     tree.put("findings", findings.stream().map(LiveFinding::toTree).toList());
     tree.put("inSync", same);

@@ -7,6 +7,7 @@ import graft.deployment.descriptor.InvalidDescriptorException;
 import graft.remoting.server.operate.OperatorClient;
 import java.io.IOException;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -15,10 +16,12 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
 /** The servers that a command asks. */
-final class Servers {
+public final class Servers {
   /** What to say if there is no server to ask. */
   static final String NONE =
       "no server runs here that this user may ask; --socket names that of graft serve --operator";
+
+  private static final Duration LIMIT = Duration.ofSeconds(15);
 
   @Parameters(
       arity = "0..1",
@@ -39,13 +42,13 @@ final class Servers {
    *
    * @param tree the answer; a map with the key {@code error} if there was none
    */
-  record Answer(OperatedServer from, Map<String, Object> tree) {
-    boolean isError() {
+  public record Answer(OperatedServer from, Map<String, Object> tree) {
+    public boolean isError() {
       return tree.containsKey("error");
     }
 
     /** The sessions. A server that is not sound may have answered anything. */
-    List<Map<?, ?>> sessions() {
+    public List<Map<?, ?>> sessions() {
       List<Map<?, ?>> sessions = new ArrayList<>();
       if (tree.get("sessions") instanceof List<?> list) {
         for (Object each : list) {
@@ -58,7 +61,7 @@ final class Servers {
     }
 
     /** The guest of each client that waits for a place. */
-    List<?> waiting() {
+    public List<?> waiting() {
       return tree.get("server") instanceof Map<?, ?> server
               && server.get("waiting") instanceof List<?> list
           ? list
@@ -89,8 +92,17 @@ final class Servers {
   }
 
   private static Answer ask(OperatedServer server) {
+    return ask(server, LIMIT);
+  }
+
+  /**
+   * Asks a server for its sessions.
+   *
+   * @param limit how long to wait for the answer
+   */
+  public static Answer ask(OperatedServer server, Duration limit) {
     try {
-      return new Answer(server, OperatorClient.sessions(server.socket()));
+      return new Answer(server, OperatorClient.sessions(server.socket(), limit));
     } catch (IOException | IllegalArgumentException e) {
       return new Answer(server, Map.of("error", String.valueOf(e.getMessage())));
     }

@@ -2,7 +2,6 @@ package graft.cli.session;
 
 import java.util.ArrayList;
 import java.util.Comparator;
-import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
@@ -39,22 +38,21 @@ final class SessionTable {
           "OUT",
           "SINCE");
 
-  /** When each session was last looked at, and the GPU time that it had used, in seconds. */
-  private record Sample(double at, double used) {}
-
   private record Row(double got, List<String> cells) {}
 
-  private final Map<String, Sample> before = new HashMap<>();
+  private final SharesGot shares = new SharesGot();
 
   /**
    * The table. The share that a session got is that since the last call, or since the session began
    * if this is the first call that shows it. Sessions that got most are first.
    */
   String text(List<Servers.Answer> answers) {
+    Map<String, Double> parts = shares.look(answers);
     List<Row> rows = new ArrayList<>();
     for (Servers.Answer answer : answers) {
       for (Map<?, ?> session : answer.sessions()) {
-        rows.add(row(answer.from().toString(), session));
+        Double got = parts.get(SharesGot.key(answer, session));
+        rows.add(row(answer.from().toString(), session, got == null ? -1 : got));
       }
     }
     if (rows.isEmpty()) {
@@ -84,8 +82,12 @@ final class SessionTable {
     return lines.toString();
   }
 
-  private Row row(String server, Map<?, ?> session) {
-    double got = got(server, session);
+  /**
+   * A row of the table.
+   *
+   * @param got the part of the time in which the session used its GPU; negative if nobody knows
+   */
+  private static Row row(String server, Map<?, ?> session, double got) {
     return new Row(
         got,
         List.of(
@@ -110,19 +112,6 @@ final class SessionTable {
             bytes(session.get("bytesIn")),
             bytes(session.get("bytesOut")),
             cell(session.get("since"))));
-  }
-
-  /** The part of the time in which the session used its GPU; negative if nobody knows. */
-  private double got(String server, Map<?, ?> session) {
-    if (!(session.get("gpuSeconds") instanceof Number used)
-        || !(session.get("seconds") instanceof Number at)) {
-      return -1;
-    }
-    Sample now = new Sample(at.doubleValue(), used.doubleValue());
-    Sample last = before.put(server + " " + session.get("session"), now);
-    double from = last == null ? 0 : last.at();
-    double had = last == null ? 0 : last.used();
-    return now.at() > from ? (now.used() - had) / (now.at() - from) : 0;
   }
 
   private static String state(Object waiting) {

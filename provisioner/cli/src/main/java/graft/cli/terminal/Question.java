@@ -17,7 +17,7 @@ public final class Question {
   }
 
   /** Since Java 22 there is a {@link System#console} without a terminal too. */
-  static boolean isTerminal(int descriptor) {
+  public static boolean isTerminal(int descriptor) {
     try {
       String file = Files.readSymbolicLink(Path.of("/proc/self/fd/" + descriptor)).toString();
       return file.startsWith("/dev/pts/")
