@@ -42,8 +42,8 @@ need_packages() {
     need g++ g++ "builds the tests' CUDA programs without nvcc"
     need awk mawk "the same"
     need clang-format clang-format "checks how the client's C is formatted"
-    # 96 MB to download, for the single test that renders a comparison's report in a browser.
-    need chromium-headless-shell chromium-headless-shell "draws a test's report"
+    # 96 MB to download, for the tests that render a comparison's report and the page of graft ui in a browser.
+    need chromium-headless-shell chromium-headless-shell "draws a test's report and page"
     need ansible-playbook ansible-core "sets guests up over SSH"
     need ansible-lint ansible-lint "checks the playbooks"
     need ssh openssh-client "reaches guests"

@@ -38,8 +38,8 @@ import picocli.CommandLine.Spec;
           + " nothing. It shows what graft list, status and sessions show to the same user: an"
           + " ordinary user does not see what root has applied.",
       "",
-      "Every user of this machine can connect to a loopback address. The data therefore needs a"
-          + " token, which is part of the address that is printed. Only a terminal gets the token;"
+      "Every user of this machine, and a guest on QEMU's user network, can connect to a loopback"
+          + " address. The data therefore needs a token, which is part of the address that is printed. Only a terminal gets the token;"
           + " where standard output is none, or with --output json, --token-file is needed and the"
           + " token is in that file. A Unix socket has mode 0600 and answers root and this user; it"
           + " needs no token unless --token-file is given.",

@@ -168,8 +168,9 @@ final class UiServer implements AutoCloseable {
     long deadline = System.nanoTime() + limit.toNanos();
     ByteArrayOutputStream bytes = new ByteArrayOutputStream();
     try (Scratch scratch = new Scratch(CHUNK)) {
-      while (bytes.size() <= MAX_HEAD) {
-        long count = socket.receiveSome(scratch.address(), CHUNK, deadline);
+      while (bytes.size() < MAX_HEAD) {
+        int most = Math.min(CHUNK, MAX_HEAD - bytes.size());
+        long count = socket.receiveSome(scratch.address(), most, deadline);
         if (count <= 0) {
           return "";
         }

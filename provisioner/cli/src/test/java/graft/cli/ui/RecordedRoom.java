@@ -63,8 +63,7 @@ final class RecordedRoom {
   private static Map<String, Object> read(String name, UnaryOperator<String> change)
       throws IOException {
     try (InputStream in = RecordedRoom.class.getResourceAsStream(name)) {
-      return Json.readObject(
-          change.apply(new String(in.readAllBytes(), StandardCharsets.UTF_8)));
+      return Json.readObject(change.apply(new String(in.readAllBytes(), StandardCharsets.UTF_8)));
     }
   }
 }

@@ -25,8 +25,7 @@ class RefreshedTest {
 
   @Test
   void manyQuestionsAreOneLook() throws Exception {
-    try (Refreshed<Integer> seen =
-        new Refreshed<>("test", LONG, LONG, looks::incrementAndGet)) {
+    try (Refreshed<Integer> seen = new Refreshed<>("test", LONG, LONG, looks::incrementAndGet)) {
       await(() -> seen.get().value() != null);
       for (int i = 0; i < 1000; i++) {
         assertThat(seen.get().value()).isEqualTo(1);

@@ -9,6 +9,7 @@ import graft.deployment.OperatedServer;
 import java.nio.file.Path;
 import java.time.Instant;
 import java.util.Arrays;
+import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -62,7 +63,8 @@ class RoomTest {
         .containsEntry("state", "stopped")
         .containsEntry("sessions", null)
         .containsEntry("memoryBytes", null)
-        .containsEntry("problem", "the server at /run/graft-server/lab.gpu1/operator.sock has ended");
+        .containsEntry(
+            "problem", "the server at /run/graft-server/lab.gpu1/operator.sock has ended");
     assertThat(row(room, "gpus", "server", "31337"))
         .containsEntry("sessions", 0)
         .containsEntry("got", 0.0)
@@ -118,14 +120,22 @@ class RoomTest {
   void aServerThatIsNotSoundChangesNoTypeAndMakesNoPageOfAnySize() {
     Map<String, Object> hostile =
         Map.of(
-            "guest", "e".repeat(100_000),
-            "session", Map.of("a", 1),
-            "claimedPid", "<script>",
-            "gpuSeconds", "NaN",
-            "seconds", Double.NaN,
-            "memoryBytes", List.of(),
-            "compute", Double.POSITIVE_INFINITY,
-            "waiting", 7);
+            "guest",
+            "e".repeat(100_000),
+            "session",
+            Map.of("a", 1),
+            "claimedPid",
+            "<script>",
+            "gpuSeconds",
+            "NaN",
+            "seconds",
+            Double.NaN,
+            "memoryBytes",
+            List.of(),
+            "compute",
+            Double.POSITIVE_INFINITY,
+            "waiting",
+            7);
     Map<String, Object> tree =
         Map.of(
             "server",
@@ -146,7 +156,7 @@ class RoomTest {
     }
     assertThat(rows(room, "sessions")).hasSize(1);
     assertThat(Json.line(room)).hasSizeLessThan(4000);
-    Map<String, Object> flood = Map.of("sessions", java.util.Collections.nCopies(50_000, hostile));
+    Map<String, Object> flood = Map.of("sessions", Collections.nCopies(50_000, hostile));
     Map<String, Object> flooded =
         Room.tree(
             new Seen<>(null, null, null),

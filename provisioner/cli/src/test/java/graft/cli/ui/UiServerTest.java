@@ -8,6 +8,7 @@ import graft.remoting.server.system.ListenAddress;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.Socket;
+import java.net.SocketException;
 import java.net.StandardProtocolFamily;
 import java.net.UnixDomainSocketAddress;
 import java.nio.ByteBuffer;
@@ -18,6 +19,7 @@ import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -214,12 +216,12 @@ class UiServerTest {
   void aHeadThatIsTooLongIsRefused() throws Exception {
     assertRefused(get("/" + "x".repeat(9000)), 431);
     String[] many = new String[101];
-    java.util.Arrays.fill(many, "a: b");
+    Arrays.fill(many, "a: b");
     assertRefused(get("/", many), 400);
   }
 
   @Test
-  void aClientThatSendsOrReadsNothingIsLeft() throws Exception {
+  void aClientThatSendsNoWholeRequestIsLeft() throws Exception {
     stop();
     start(Duration.ofMillis(200));
     try (Socket silent = connect();
@@ -254,7 +256,7 @@ class UiServerTest {
   private static boolean isClosed(Socket socket) throws IOException {
     try (socket) {
       return socket.getInputStream().read() < 0;
-    } catch (java.net.SocketException e) {
+    } catch (SocketException e) {
       return true; // reset
     }
   }
