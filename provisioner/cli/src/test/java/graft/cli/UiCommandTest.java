@@ -12,6 +12,7 @@ import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -40,12 +41,27 @@ class UiCommandTest {
     return builder.start();
   }
 
+  private void journal(String deployment, String text) throws Exception {
+    Path state = folder.resolve("state").resolve(deployment);
+    Files.createDirectories(
+        state, PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------")));
+    Files.writeString(state.resolve("journal.jsonl"), text);
+  }
+
   private String errors() throws Exception {
     return Files.readString(folder.resolve("errors"));
   }
 
   @Test
   void itServesUntilSigtermAndShowsTheTokenInItsFileAlone() throws Exception {
+    journal("bad", "no journal\n");
+    Path descriptor = Files.writeString(folder.resolve("lab.yaml"), "graft: no descriptor\n");
+    journal(
+        "lab",
+        "{\"event\":\"run\",\"at\":\"2026-11-23T21:08:52Z\",\"version\":2,\"command\":\"apply\","
+            + "\"run\":1,\"descriptor\":\""
+            + descriptor
+            + "\",\"uri\":\"qemu:///session\"}\n");
     Path file = folder.resolve("token");
     Process process = start("ui", "--token-file", file.toString(), "--output", "json");
     try {
@@ -69,7 +85,13 @@ class UiCommandTest {
             Json.readObject(
                 client.send(request.build(), HttpResponse.BodyHandlers.ofString()).body());
       }
-      assertThat(room).containsEntry("deployments", List.of()).containsKeys("gpus", "sessions");
+      assertThat(rows(room, "deployments"))
+          .as("neither a damaged folder nor a wrong descriptor hides the others")
+          .extracting(row -> row.get("deployment") + " " + row.get("state") + " " + row.get("drift"))
+          .containsExactly("bad damaged unknown", "lab not applied unknown");
+      assertThat(rows(room, "plan"))
+          .extracting(row -> row.get("deployment") + " " + row.get("kind"))
+          .containsExactly("bad damaged", "lab not compared");
       assertThat((Map<?, ?>) room.get("host")).extracting("name").isNotNull();
       process.destroy();
       assertThat(process.waitFor(60, TimeUnit.SECONDS)).isTrue();
@@ -78,6 +100,12 @@ class UiCommandTest {
     } finally {
       process.destroyForcibly();
     }
+  }
+
+  private static List<Map<?, ?>> rows(Map<String, Object> room, String table) {
+    List<Map<?, ?>> rows = new ArrayList<>();
+    ((List<?>) room.get(table)).forEach(row -> rows.add((Map<?, ?>) row));
+    return rows;
   }
 
   private static String run(int code, String... arguments) {
