@@ -87,7 +87,8 @@ class UiCommandTest {
       }
       assertThat(rows(room, "deployments"))
           .as("neither a damaged folder nor a wrong descriptor hides the others")
-          .extracting(row -> row.get("deployment") + " " + row.get("state") + " " + row.get("drift"))
+          .extracting(
+              row -> row.get("deployment") + " " + row.get("state") + " " + row.get("drift"))
           .containsExactly("bad damaged unknown", "lab not applied unknown");
       assertThat(rows(room, "plan"))
           .extracting(row -> row.get("deployment") + " " + row.get("kind"))
