@@ -30,6 +30,7 @@ import graft.remoting.server.pool.WorkerStarters;
 import graft.remoting.server.session.call.ClientRelease;
 import graft.remoting.server.session.call.Dispatcher;
 import graft.remoting.server.share.GpuShares;
+import graft.remoting.server.share.HostArbiter;
 import graft.remoting.server.system.ListenAddress;
 import graft.remoting.server.system.Listener;
 import graft.remoting.server.system.ServerException;
@@ -125,7 +126,7 @@ public final class GraftServer implements AutoCloseable {
             audit);
     GuestUses uses = new GuestUses(config.maxSessions());
     parts.add(uses);
-    GpuShares shares = GpuShares.start(configured, config.watchdog());
+    GpuShares shares = GpuShares.start(configured, config.watchdog(), place(config, pool));
     parts.add(shares);
     parts.add(pool);
     pool.start();
@@ -177,6 +178,12 @@ public final class GraftServer implements AutoCloseable {
       throw new ServerException("cannot tell graft-starter: " + e.getMessage(), e);
     }
     ServiceManager.ready();
+  }
+
+  /** Where this server finds others of its GPU, under a name that it has after a restart, too. */
+  private Optional<HostArbiter.Place> place(ServerConfig config, WorkerPool pool) {
+    String name = addresses.get(0).toString();
+    return config.arbiters().map(folder -> new HostArbiter.Place(folder, name, pool::hasWorker));
   }
 
   private List<Listener> listen(ServerConfig config) throws ServerException {

@@ -47,6 +47,9 @@ import java.util.Optional;
  * @param jail how workers are confined
  * @param starter the socket of the graft-starter that starts workers and confines them; empty if
  *     the server does that itself
+ * @param arbiters the folder in which servers of one user find each other, so that a GPU that
+ *     several of them serve has one arbiter; empty if this server keeps the shares of its own
+ *     guests only
  */
 public record ServerConfig(
     List<ListenAddress> listen,
@@ -71,7 +74,8 @@ public record ServerConfig(
     boolean sensors,
     List<String> workerOptions,
     JailConfig jail,
-    Optional<Path> starter) {
+    Optional<Path> starter,
+    Optional<Path> arbiters) {
   /** The buffers of one context's copies. */
   private static final long LEAST_HOST_MEMORY = 64L << 20;
 
@@ -146,6 +150,7 @@ public record ServerConfig(
     private List<String> workerOptions = List.of();
     private JailConfig jail = JailConfig.defaults();
     private Optional<Path> starter = Optional.empty();
+    private Optional<Path> arbiters = Optional.empty();
 
     private Builder(Optional<Path> tokens, DeviceSpec device) {
       this.tokens = tokens;
@@ -304,6 +309,14 @@ public record ServerConfig(
       return this;
     }
 
+    /**
+     * Shares the arbiters of GPUs with other servers that have this folder; only its owner enters.
+     */
+    public Builder arbiters(Path folder) {
+      arbiters = Optional.of(folder);
+      return this;
+    }
+
     /** Adds options for the workers' Java runtime. */
     public Builder workerOptions(List<String> options) {
       workerOptions = options;
@@ -339,7 +352,8 @@ public record ServerConfig(
           sensors,
           workerOptions,
           jail,
-          starter);
+          starter,
+          arbiters);
     }
   }
 }

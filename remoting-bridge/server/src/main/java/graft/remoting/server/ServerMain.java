@@ -16,7 +16,7 @@ import java.util.concurrent.CountDownLatch;
  * Runs the server as a program of its own: {@code --listen ADDRESS... --tokens FILE [--certificates
  * FOLDER] [--device SPEC] [--memory BYTES] [--limits LIST] [--spare N] [--max-sessions N]
  * [--max-guest-sessions N] [--metrics ADDRESS] [--operator SOCKET] [--rdma-ports LIST] [--audit
- * FILE] [--require-isolation yes|no]}. When the server can serve a session, the program prints its
+ * FILE] [--arbiters FOLDER] [--require-isolation yes|no]}. When the server can serve a session, the program prints its
  * addresses on standard output, one a line, and on standard error the means by which workers are
  * confined. SIGTERM and SIGINT stop it cleanly. Exit status: 0 stopped, 1 cannot start, 2 wrong
  * arguments, 4 cannot confine workers as required.
@@ -29,7 +29,7 @@ public final class ServerMain {
           + " N]\n"
           + "    [--max-guest-sessions N] [--limits NAME=NUMBER,...] [--audit FILE|syslog|off]\n"
           + "    [--metrics tcp://127.0.0.1:PORT|unix:///PATH] [--operator SOCKET]\n"
-          + "    [--rdma-ports PORT,...]\n"
+          + "    [--rdma-ports PORT,...] [--arbiters FOLDER]\n"
           + "    [--require-isolation yes|no]";
 
   private ServerMain() {}
@@ -88,6 +88,7 @@ public final class ServerMain {
         case "--audit" -> config.audit(audit(value));
         case "--metrics" -> config.metrics(ListenAddress.parse(value));
         case "--operator" -> config.operator(Path.of(value).toAbsolutePath());
+        case "--arbiters" -> config.arbiters(Path.of(value).toAbsolutePath());
         case "--require-isolation" ->
             config.jail(JailConfig.defaults().withRequired(value.equals("yes")));
         case "--rdma-ports" -> config.rdmaPorts(List.of(value.split(",")));

@@ -36,7 +36,7 @@ class PackagesTest {
           Map.entry("health", "control"),
           Map.entry("pool", "control exchange health jail protocol system transport"),
           Map.entry("accept", "control exchange health pool protocol share system transport"),
-          Map.entry("share", "control exchange"),
+          Map.entry("share", "control exchange system"),
           Map.entry("operate", "control exchange health pool share system"),
           // The worker's process.
           Map.entry("session.memory", "exchange system"),

@@ -219,11 +219,12 @@ public final class SessionGate {
         Worker worker = pool.take(kind, isNewcomer, WORKER_LIMIT);
         session.onEnd(atEnd);
         session.onAsk(lease::ask);
-        lease.connect(worker.control());
+        lease.begin(worker.uuid());
         lease.onOverrun(() -> endOverrun(worker, session));
         session.uuid(worker.uuid());
         metrics.sessionStarted(session); // before the worker can end
         worker.start(session, start, fds);
+        lease.connect(worker.control());
         audit.connected(session);
         SessionLog.started(session);
         // For a problem that came up while the worker started, GpuProblems did not see this

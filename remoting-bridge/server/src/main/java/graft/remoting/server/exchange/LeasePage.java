@@ -85,6 +85,16 @@ public final class LeasePage implements AutoCloseable {
     return new LeasePage(SealedMemory.create("graft-lease", BYTES), clock);
   }
 
+  /**
+   * Maps the page of a session of another server, whose arbiter this process is.
+   *
+   * @param fd the descriptor of the page, which this method takes over
+   * @throws IOException if that is no page of a session
+   */
+  public static LeasePage received(int fd) throws IOException {
+    return new LeasePage(SealedMemory.open(fd, BYTES), System::nanoTime);
+  }
+
   /** Returns the descriptor of the memory, which belongs to this object. */
   public int fd() {
     return memory.fd();

@@ -2,10 +2,11 @@ package graft.remoting.server.share;
 
 import graft.common.grants.Share;
 import graft.remoting.server.exchange.LeasePage.Queueing;
-import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.TreeMap;
+import java.util.function.ObjDoubleConsumer;
 
 /**
  * Gives the sessions of one GPU their turns. A guest has a turn with all its sessions at once, so
@@ -87,66 +88,6 @@ final class DeviceArbiter {
   private long lastWork;
   private long now;
 
-  /** A guest with its sessions. */
-  private static final class Member {
-    private final FairQueue.Guest guest;
-    private final List<Lease> leases = new ArrayList<>();
-    private boolean overruns;
-    private boolean isWaiting;
-
-    /** When the guest's last turn ended. */
-    private long lastHeld;
-
-    /** Until when the guest counts as one that wants the GPU, because its turn was cut off. */
-    private long wantsUntil;
-
-    /** When the guest wanted the GPU last. */
-    private long lastWanted = -RECENT;
-
-    private Member(FairQueue.Guest guest) {
-      this.guest = guest;
-    }
-
-    // These run up to 100,000 times a second, so that they leave no garbage.
-    boolean isBusy() {
-      for (int i = 0; i < leases.size(); i++) {
-        if (leases.get(i).isBusy()) {
-          return true;
-        }
-      }
-      return false;
-    }
-
-    boolean asks() {
-      for (int i = 0; i < leases.size(); i++) {
-        if (leases.get(i).isWaiting()) {
-          return true;
-        }
-      }
-      return false;
-    }
-
-    /**
-     * Counts for how long the work of each session has gone on.
-     *
-     * @param nanos the time that has passed, in which another guest wanted the GPU; 0 if none did
-     * @param hasTurn whether the guest has its turn
-     */
-    void watch(long nanos, boolean hasTurn) {
-      for (int i = 0; i < leases.size(); i++) {
-        Watchdog watchdog = leases.get(i).watchdog();
-        if (!watchdog.isSet()) {
-          continue;
-        }
-        if (!leases.get(i).isBusy()) {
-          watchdog.rests();
-        } else if (!hasTurn || watchdog.isRunning()) {
-          watchdog.overruns(nanos);
-        }
-      }
-    }
-  }
-
   /** Adds a session of a guest. */
   void add(String name, Share share, Lease lease) {
     Member member = members.get(name);
@@ -158,6 +99,51 @@ final class DeviceArbiter {
     member.leases.add(lease);
     if (!isActive || (member == holder && !isEnding)) {
       lease.grant(isActive ? queueing : Queueing.ANY);
+    } else {
+      // A session that had another arbiter may hold a lease, and have work.
+      lease.revoke();
+      member.overruns |= lease.isBusy();
+    }
+  }
+
+  /**
+   * Takes over the account of a guest that has a session.
+   *
+   * @param lag the GPU time that the guest should have had and has not, in nanoseconds
+   */
+  void resume(String name, double lag) {
+    Member member = members.get(name);
+    if (member != null) {
+      queue.resume(member.guest, lag);
+    }
+  }
+
+  /** Tells the accounts of all guests. */
+  void accounts(ObjDoubleConsumer<String> account) {
+    members.forEach((name, member) -> account.accept(name, member.guest.lag()));
+  }
+
+  /** Returns the guaranteed shares of the guests that have sessions, in percent. */
+  Map<String, Integer> guaranteed() {
+    Map<String, Integer> found = new TreeMap<>();
+    for (Member member : all) {
+      Share share = member.guest.share();
+      if (!member.leases.isEmpty() && share.type() == Share.Type.GUARANTEED) {
+        found.put(member.guest.name(), share.percent());
+      }
+    }
+    return found;
+  }
+
+  /**
+   * Gives the leases again that sessions should have, in case that the earlier arbiter of these
+   * sessions, which was stopped for a while, has taken them.
+   */
+  void grantAgain() {
+    for (Member member : all) {
+      if (!isActive || (member == holder && !isEnding)) {
+        member.leases.forEach(lease -> lease.grant(isActive ? queueing : Queueing.ANY));
+      }
     }
   }
 

@@ -103,6 +103,13 @@ final class FairQueue {
     guest.share = share;
   }
 
+  /**
+   * Sets what a guest should have had and has not, in nanoseconds, as another queue has kept it.
+   */
+  void resume(Guest guest, double lag) {
+    guest.lag = Math.min(lag, MOST_CREDIT);
+  }
+
   /** Notes whether a guest wants the GPU, or has it. */
   void wants(Guest guest, boolean value) {
     guest.wants = value;

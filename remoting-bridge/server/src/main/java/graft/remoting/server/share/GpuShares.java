@@ -9,11 +9,13 @@ import graft.remoting.server.control.DeviceSpec;
 import graft.remoting.server.exchange.LeasePage;
 import java.io.IOException;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.locks.LockSupport;
+import java.util.regex.Pattern;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -29,18 +31,35 @@ public final class GpuShares implements AutoCloseable {
 
   private static final long SHORTEST_SLEEP = 50_000;
 
+  /** GPUs and MIG instances whose name can be part of a file's name. */
+  private static final Pattern NAME = Pattern.compile("(GPU|MIG)-[0-9a-f-]{36}");
+
+  /** The MIG instance that this server is limited to, as nvidia-smi names it; null for none. */
+  private static final String MIG =
+      Optional.ofNullable(System.getenv("CUDA_VISIBLE_DEVICES"))
+          .filter(visible -> visible.startsWith("MIG-"))
+          .orElse(null);
+
   private final Thread thread = new Thread(null, this::run, "graft-shares", 256 * 1024);
 
   @GuardedBy("this")
-  private final Map<String, DeviceArbiter> arbiters = new HashMap<>();
+  private final Map<String, DeviceTurns> devices = new HashMap<>();
+
+  @GuardedBy("this")
+  private final List<HostArbiter> hostArbiters = new ArrayList<>();
 
   @GuardedBy("this")
   private Map<String, Share> shares = Map.of();
 
-  private final Duration watchdog;
+  @GuardedBy("this")
+  private long numbers;
 
-  private GpuShares(Duration watchdog) {
+  private final Duration watchdog;
+  private final Optional<HostArbiter.Place> place;
+
+  private GpuShares(Duration watchdog, Optional<HostArbiter.Place> place) {
     this.watchdog = watchdog;
+    this.place = place;
   }
 
   /**
@@ -50,7 +69,18 @@ public final class GpuShares implements AutoCloseable {
    *     device; zero for any time
    */
   public static GpuShares start(Map<String, Grant> grants, Duration watchdog) {
-    GpuShares made = new GpuShares(watchdog);
+    return start(grants, watchdog, Optional.empty());
+  }
+
+  /**
+   * Starts the thread that gives the leases.
+   *
+   * @param place where this server finds the others of its host, with which it shares an arbiter of
+   *     each GPU; empty if it keeps the shares of its own guests only
+   */
+  public static GpuShares start(
+      Map<String, Grant> grants, Duration watchdog, Optional<HostArbiter.Place> place) {
+    GpuShares made = new GpuShares(watchdog, place);
     made.change(grants);
     made.thread.setDaemon(true);
     made.thread.start();
@@ -59,14 +89,17 @@ public final class GpuShares implements AutoCloseable {
 
   /** The lease of one session. */
   public final class SessionLease implements Lease {
+    private final long number;
     private final String guest;
     private final DeviceSpec device;
     private final LeasePage page;
     private final Watchdog watchdog;
+    private volatile DeviceTurns turns;
     private volatile ControlSocket control;
     private volatile Runnable onOverrun = () -> {};
 
-    private SessionLease(String guest, DeviceSpec device, LeasePage page) {
+    private SessionLease(long number, String guest, DeviceSpec device, LeasePage page) {
+      this.number = number;
       this.guest = guest;
       this.device = device;
       this.page = page;
@@ -78,7 +111,24 @@ public final class GpuShares implements AutoCloseable {
       return page;
     }
 
-    /** Sets the connection by which the worker is told. */
+    long number() {
+      return number;
+    }
+
+    String guest() {
+      return guest;
+    }
+
+    /**
+     * Lets the session take part in the turns of its GPU; later calls have no effect.
+     *
+     * @param uuid the worker's GPU as NVML names it; empty if it sees several GPUs
+     */
+    public void begin(String uuid) {
+      GpuShares.this.begin(this, uuid);
+    }
+
+    /** Sets the connection by which the worker is told, once it knows its session. */
     public void connect(ControlSocket toWorker) {
       control = toWorker;
     }
@@ -93,7 +143,7 @@ public final class GpuShares implements AutoCloseable {
 
     /** Looks at the session: its worker has asked for the lease. */
     public void ask() {
-      wake();
+      GpuShares.this.ask(this);
     }
 
     @Override
@@ -155,32 +205,62 @@ public final class GpuShares implements AutoCloseable {
     return watchdog;
   }
 
-  /** Makes the lease of a new session. */
-  public SessionLease open(String guest, DeviceSpec device) throws IOException {
-    SessionLease lease = new SessionLease(guest, device, LeasePage.create());
-    synchronized (this) {
-      DeviceArbiter arbiter = arbiters.computeIfAbsent(key(device), key -> arbiter());
-      arbiter.add(guest, shares.getOrDefault(guest, Share.DEFAULT), lease);
-    }
-    return lease;
+  /**
+   * Makes the lease of a new session, which has its turns from the time when it is {@link
+   * SessionLease#begin begins}.
+   */
+  public synchronized SessionLease open(String guest, DeviceSpec device) throws IOException {
+    return new SessionLease(++numbers, guest, device, LeasePage.create());
   }
 
-  /** Returns what the arbiter of a device is found by. All software devices are one CPU. */
-  private static String key(DeviceSpec device) {
-    return device.kind().equals(DeviceSpec.SOFTWARE) ? device.kind() : device.toString();
+  private synchronized void begin(SessionLease lease, String uuid) {
+    if (lease.turns == null) {
+      lease.turns = devices.computeIfAbsent(key(lease.device, uuid), key -> turns(key, uuid));
+      lease.turns.add(lease);
+      wake();
+    }
+  }
+
+  /** Returns what a device is found by. All software devices are one CPU. */
+  private static String key(DeviceSpec device, String uuid) {
+    boolean isCuda = device.kind().equals(DeviceSpec.CUDA);
+    if (isCuda && !uuid.isEmpty() && MIG != null) {
+      return MIG; // the driver tells the UUID of the instance's GPU
+    }
+    return !uuid.isEmpty()
+        ? uuid
+        : device.kind().equals(DeviceSpec.SOFTWARE) ? device.kind() : device.toString();
   }
 
   @GuardedBy("this")
-  private DeviceArbiter arbiter() {
-    DeviceArbiter arbiter = new DeviceArbiter();
-    arbiter.activate(!shares.isEmpty());
-    return arbiter;
+  private DeviceTurns turns(String key, String uuid) {
+    boolean isShared = place.isPresent() && !uuid.isEmpty() && NAME.matcher(key).matches();
+    String server = isShared ? place.get().server() : "";
+    DeviceTurns turns = new DeviceTurns(key, server, shares);
+    if (isShared) {
+      hostArbiters.add(new HostArbiter(place.get(), key, turns, this, this::wake));
+    }
+    return turns;
+  }
+
+  /** Returns whether another server decides whose turn it is on a GPU. */
+  synchronized boolean follows(String uuid) {
+    DeviceTurns turns = devices.get(uuid);
+    return turns != null && turns.isFollowing();
+  }
+
+  private void ask(SessionLease lease) {
+    synchronized (this) {
+      if (lease.turns != null && !lease.turns.ask()) {
+        return;
+      }
+    }
+    wake();
   }
 
   private synchronized void end(SessionLease lease) {
-    DeviceArbiter arbiter = arbiters.get(key(lease.device));
-    if (arbiter != null) {
-      arbiter.remove(lease.guest, lease);
+    if (lease.turns != null) {
+      lease.turns.remove(lease);
     }
     lease.page.close();
     wake();
@@ -195,11 +275,7 @@ public final class GpuShares implements AutoCloseable {
     }
     LOG.info("shares: {}", changed.isEmpty() ? "none" : changed);
     shares = Map.copyOf(changed);
-    arbiters.forEach(
-        (key, arbiter) -> {
-          arbiter.change(shares);
-          arbiter.activate(!shares.isEmpty());
-        });
+    devices.values().forEach(turns -> turns.change(shares));
     wake();
   }
 
@@ -232,14 +308,19 @@ public final class GpuShares implements AutoCloseable {
   /** Looks at all sessions. Returns after how many nanoseconds to look again. */
   private synchronized long tick() {
     long pause = DeviceArbiter.NEVER;
-    for (DeviceArbiter arbiter : arbiters.values()) {
-      pause = Math.min(pause, arbiter.tick(System.nanoTime()));
+    for (DeviceTurns turns : devices.values()) {
+      pause = Math.min(pause, turns.tick(System.nanoTime()));
     }
     return pause;
   }
 
   @Override
   public void close() {
+    List<HostArbiter> ending;
+    synchronized (this) {
+      ending = List.copyOf(hostArbiters);
+    }
+    ending.forEach(HostArbiter::close);
     thread.interrupt();
   }
 }

@@ -27,6 +27,19 @@ final class Watchdog {
     this.expired = expired;
   }
 
+  /** Returns the longest overrun, in nanoseconds; 0 for any. */
+  long limit() {
+    return limit;
+  }
+
+  /** Notes that another server's watchdog for the session has expired. */
+  void expire() {
+    if (!hasExpired) {
+      hasExpired = true;
+      expired.run();
+    }
+  }
+
   /** Returns whether there is a limit. */
   boolean isSet() {
     return limit > 0;
@@ -40,9 +53,8 @@ final class Watchdog {
   /** Notes that the session's work has kept other guests waiting, for so many nanoseconds more. */
   void overruns(long nanos) {
     overrun += nanos;
-    if (overrun > limit && !hasExpired) {
-      hasExpired = true;
-      expired.run();
+    if (overrun > limit) {
+      expire();
     }
   }
 

@@ -44,7 +44,7 @@ public final class Libc {
   static final int MSG_TRUNC = 0x20;
   static final int MSG_CMSG_CLOEXEC = 0x40000000;
   public static final int POLLIN = 0x1;
-  static final int POLLOUT = 0x4;
+  public static final int POLLOUT = 0x4;
   static final int POLLERR = 0x8;
   static final int POLLHUP = 0x10;
   public static final int POLLRDHUP = 0x2000;

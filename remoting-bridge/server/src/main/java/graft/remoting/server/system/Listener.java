@@ -146,11 +146,7 @@ public final class Listener implements AutoCloseable {
   }
 
   static ServerException inUse(ListenAddress address, Throwable cause) {
-    return new ServerException(
-        "cannot listen at "
-            + address
-            + ": another process listens there; stop it or choose another address",
-        cause);
+    return new AddressInUseException(address, cause);
   }
 
   private static int boundPort(NativeSocket socket) throws IOException {

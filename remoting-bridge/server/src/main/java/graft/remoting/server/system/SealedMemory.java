@@ -34,6 +34,26 @@ public record SealedMemory(int fd, long address, long bytes) implements AutoClos
     return new SealedMemory(fd, mapped, bytes);
   }
 
+  /**
+   * Maps such memory that another process has made.
+   *
+   * @param fd the descriptor, which this method takes over
+   * @throws IOException if the descriptor is of anything else, or the memory of another size
+   */
+  public static SealedMemory open(int fd, long bytes) throws IOException {
+    int seals = Libc.F_SEAL_SHRINK | Libc.F_SEAL_GROW;
+    int set = Libc.fcntl(fd, Libc.F_GET_SEALS, 0); // -1 for what has none
+    long mapped = -1;
+    if (set >= 0 && (set & seals) == seals && Libc.lseek(fd, 0, Libc.SEEK_END) == bytes) {
+      mapped = Libc.mmap(0, bytes, Libc.PROT_READ | Libc.PROT_WRITE, Libc.MAP_SHARED, fd, 0);
+    }
+    if (mapped == -1) {
+      Descriptors.discard(fd);
+      throw new IOException("a descriptor is not of memory of " + bytes + " bytes to share");
+    }
+    return new SealedMemory(fd, mapped, bytes);
+  }
+
   @Override
   public void close() {
     Libc.munmap(address, bytes);

@@ -1,18 +1,11 @@
 package graft.remoting.server.system;
 
 import java.io.IOException;
-import java.nio.ByteBuffer;
-import java.nio.channels.FileChannel;
-import java.nio.channels.FileLock;
-import java.nio.channels.OverlappingFileLockException;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
-import java.nio.file.StandardOpenOption;
 import java.nio.file.attribute.BasicFileAttributes;
-import java.util.UUID;
 
 /**
  * The claim on a Unix socket's path. A socket file stays behind when its process is killed, and
@@ -22,13 +15,11 @@ import java.util.UUID;
  */
 final class SocketFile implements AutoCloseable {
   private final Path path;
-  private final Path lockPath;
-  private final FileChannel lockFile;
+  private final LockedFile lock;
 
-  private SocketFile(Path path, Path lockPath, FileChannel lockFile) {
+  private SocketFile(Path path, LockedFile lock) {
     this.path = path;
-    this.lockPath = lockPath;
-    this.lockFile = lockFile;
+    this.lock = lock;
   }
 
   /**
@@ -37,15 +28,17 @@ final class SocketFile implements AutoCloseable {
    * @throws ServerException if a running process has claimed it, or the file is not a socket
    */
   static SocketFile claim(Path path) throws ServerException {
-    Path lockPath = path.resolveSibling(path.getFileName() + ".lock");
     try {
-      FileChannel lockFile = lock(path, lockPath);
-      SocketFile claimed = new SocketFile(path, lockPath, lockFile);
+      LockedFile lock = LockedFile.tryLock(path.resolveSibling(path.getFileName() + ".lock"));
+      if (lock == null) {
+        throw Listener.inUse(new ListenAddress.Unix(path), null);
+      }
+      SocketFile claimed = new SocketFile(path, lock);
       try {
         claimed.removeStale();
         return claimed;
       } catch (IOException | ServerException e) {
-        claimed.release();
+        lock.close();
         throw e;
       }
     } catch (NoSuchFileException e) {
@@ -53,43 +46,6 @@ final class SocketFile implements AutoCloseable {
           "cannot listen at unix://" + path + ": the folder is not there; make it first", e);
     } catch (IOException e) {
       throw new ServerException("cannot listen at unix://" + path + ": " + e, e);
-    }
-  }
-
-  private static FileChannel lock(Path path, Path lockPath) throws IOException, ServerException {
-    while (true) {
-      FileChannel channel =
-          FileChannel.open(
-              lockPath,
-              StandardOpenOption.CREATE,
-              StandardOpenOption.READ,
-              StandardOpenOption.WRITE);
-      FileLock lock;
-      try {
-        lock = channel.tryLock();
-      } catch (OverlappingFileLockException e) {
-        channel.close();
-        throw Listener.inUse(new ListenAddress.Unix(path), e);
-      }
-      if (lock == null) {
-        channel.close();
-        throw Listener.inUse(new ListenAddress.Unix(path), null);
-      }
-      if (isStillAt(lockPath, channel)) {
-        return channel;
-      }
-      channel.close(); // The last holder removed the file between open and lock: try again.
-    }
-  }
-
-  private static boolean isStillAt(Path lockPath, FileChannel channel) throws IOException {
-    byte[] mark = UUID.randomUUID().toString().getBytes(StandardCharsets.US_ASCII);
-    channel.truncate(0);
-    channel.write(ByteBuffer.wrap(mark), 0);
-    try {
-      return java.util.Arrays.equals(Files.readAllBytes(lockPath), mark);
-    } catch (NoSuchFileException e) {
-      return false;
     }
   }
 
@@ -107,15 +63,6 @@ final class SocketFile implements AutoCloseable {
     Files.delete(path);
   }
 
-  private void release() {
-    try {
-      Files.deleteIfExists(lockPath);
-      lockFile.close();
-    } catch (IOException e) {
-      // The kernel releases the lock with the process; a lock file that stays behind is reused.
-    }
-  }
-
   @Override
   public void close() {
     try {
@@ -123,6 +70,6 @@ final class SocketFile implements AutoCloseable {
     } catch (IOException e) {
       // A lock file that stays behind is reused by the next server.
     }
-    release();
+    lock.close();
   }
 }

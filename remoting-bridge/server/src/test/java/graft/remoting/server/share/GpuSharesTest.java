@@ -55,6 +55,12 @@ class GpuSharesTest {
     return grants("class=guaranteed compute=50", "class=guaranteed compute=50");
   }
 
+  private static GpuShares.SessionLease open(GpuShares shares, String guest) throws IOException {
+    GpuShares.SessionLease lease = shares.open(guest, DEVICE);
+    lease.begin("");
+    return lease;
+  }
+
   private static GpuLease worker(GpuShares.SessionLease lease) throws IOException {
     GpuLease worker = GpuLease.map(lease.page().fd());
     worker.askBy(lease::ask);
@@ -75,8 +81,8 @@ class GpuSharesTest {
   @Test
   void withoutSharesNobodyWaits() throws Exception {
     try (GpuShares shares = GpuShares.start(Map.of(), Duration.ZERO)) {
-      GpuLease alice = worker(shares.open("alice", DEVICE));
-      GpuLease bob = worker(shares.open("bob", DEVICE));
+      GpuLease alice = worker(open(shares, "alice"));
+      GpuLease bob = worker(open(shares, "bob"));
       alice.begin();
       bob.begin();
       bob.end();
@@ -87,8 +93,8 @@ class GpuSharesTest {
   @Test
   void workThatNeverEndsDelaysTheOthersOnlyForATime() throws Exception {
     try (GpuShares shares = GpuShares.start(halves(), Duration.ZERO)) {
-      GpuShares.SessionLease endless = shares.open("alice", DEVICE);
-      GpuShares.SessionLease other = shares.open("bob", DEVICE);
+      GpuShares.SessionLease endless = open(shares, "alice");
+      GpuShares.SessionLease other = open(shares, "bob");
       worker(endless).begin();
       GpuLease bob = worker(other);
       for (int i = 0; i < 100; i++) {
@@ -105,11 +111,11 @@ class GpuSharesTest {
   void aWorkerThatClaimsToRunForEverIsNamedOnce() throws Exception {
     try (GpuShares shares = GpuShares.start(halves(), Duration.ofMillis(200))) {
       AtomicInteger named = new AtomicInteger();
-      GpuShares.SessionLease liar = shares.open("alice", DEVICE);
+      GpuShares.SessionLease liar = open(shares, "alice");
       liar.onOverrun(named::incrementAndGet);
       worker(liar).begin();
       Memory.putLongVolatile(map(liar) + RUNNING, -1);
-      GpuShares.SessionLease other = shares.open("bob", DEVICE);
+      GpuShares.SessionLease other = open(shares, "bob");
       other.onOverrun(Assertions::fail);
       GpuLease bob = worker(other);
       while (named.get() == 0) {
@@ -127,8 +133,8 @@ class GpuSharesTest {
   @Test
   void workOfTwoGuestsThatWaitForEachOtherEnds() throws Exception {
     try (GpuShares shares = GpuShares.start(halves(), Duration.ZERO)) {
-      GpuLease alice = worker(shares.open("alice", DEVICE));
-      GpuLease bob = worker(shares.open("bob", DEVICE));
+      GpuLease alice = worker(open(shares, "alice"));
+      GpuLease bob = worker(open(shares, "bob"));
       CountDownLatch aliceRuns = new CountDownLatch(1);
       CountDownLatch bobRuns = new CountDownLatch(1);
       CompletableFuture<Void> waits =
@@ -159,8 +165,8 @@ class GpuSharesTest {
   @Test
   void sessionsOfOneGuestRunTogether() throws Exception {
     try (GpuShares shares = GpuShares.start(halves(), Duration.ZERO)) {
-      GpuLease first = worker(shares.open("alice", DEVICE));
-      GpuLease second = worker(shares.open("alice", DEVICE));
+      GpuLease first = worker(open(shares, "alice"));
+      GpuLease second = worker(open(shares, "alice"));
       first.begin();
       second.begin();
       second.end();
@@ -172,8 +178,8 @@ class GpuSharesTest {
   void whoWaitsGoesOnWhenSharesAreRemoved() throws Exception {
     try (GpuShares shares =
         GpuShares.start(grants("class=guaranteed compute=90", ""), Duration.ZERO)) {
-      GpuLease alice = worker(shares.open("alice", DEVICE));
-      GpuShares.SessionLease waiting = shares.open("bob", DEVICE);
+      GpuLease alice = worker(open(shares, "alice"));
+      GpuShares.SessionLease waiting = open(shares, "bob");
       alice.begin();
       CompletableFuture<Void> bob =
           CompletableFuture.runAsync(
@@ -193,9 +199,9 @@ class GpuSharesTest {
   @Test
   void aWorkerThatClaimsToWaitAndDoesNothingTakesOnlyItsTurns() throws Exception {
     try (GpuShares shares = GpuShares.start(halves(), Duration.ZERO)) {
-      GpuShares.SessionLease liar = shares.open("alice", DEVICE);
+      GpuShares.SessionLease liar = open(shares, "alice");
       Memory.putLongVolatile(map(liar) + WAITING, 1);
-      GpuLease bob = worker(shares.open("bob", DEVICE));
+      GpuLease bob = worker(open(shares, "bob"));
       for (int i = 0; i < 20; i++) {
         bob.begin();
         bob.end();
@@ -206,11 +212,11 @@ class GpuSharesTest {
   @Test
   void aWorkerThatClaimsToRunForEverStopsNobody() throws Exception {
     try (GpuShares shares = GpuShares.start(halves(), Duration.ZERO)) {
-      GpuShares.SessionLease liar = shares.open("alice", DEVICE);
+      GpuShares.SessionLease liar = open(shares, "alice");
       long page = map(liar);
       Memory.putLongVolatile(page + RUNNING, -1);
       Memory.putLongVolatile(page + WAITING, 1);
-      GpuLease bob = worker(shares.open("bob", DEVICE));
+      GpuLease bob = worker(open(shares, "bob"));
       for (int i = 0; i < 20; i++) {
         bob.begin();
         bob.end();
@@ -221,7 +227,7 @@ class GpuSharesTest {
   @Test
   void aWorkerCannotClaimMoreTimeThanHasPassed() throws Exception {
     try (GpuShares shares = GpuShares.start(Map.of(), Duration.ZERO)) {
-      GpuShares.SessionLease liar = shares.open("alice", DEVICE);
+      GpuShares.SessionLease liar = open(shares, "alice");
       long page = map(liar);
       for (long value : new long[] {Long.MAX_VALUE, -1, Long.MIN_VALUE}) {
         Memory.putLongVolatile(page + USED, value);
@@ -244,7 +250,7 @@ class GpuSharesTest {
   @Test
   void timesStayReadableWhenTheSessionHasEnded() throws Exception {
     try (GpuShares shares = GpuShares.start(Map.of(), Duration.ZERO)) {
-      GpuShares.SessionLease lease = shares.open("alice", DEVICE);
+      GpuShares.SessionLease lease = open(shares, "alice");
       GpuLease worker = worker(lease);
       worker.begin();
       worker.end();

@@ -134,6 +134,15 @@ class SharesTest {
     assertShares(Map.of("a", 50, "b", 20, "c", 30));
   }
 
+  /** Guests of several servers, each of which knows its own guests only. */
+  @Test
+  void guaranteedSharesAbove100GetSmallerInProportion() {
+    gpu.busy("a", guaranteed(90), 50 * MICRO);
+    gpu.busy("b", guaranteed(60), 50 * MICRO);
+    gpu.run(10 * SECOND);
+    assertShares(Map.of("a", 60, "b", 40));
+  }
+
   @Test
   void bestEffortRunsOnlyWhenNobodyElseWantsTheGpu() {
     gpu.busy("batch", BEST_EFFORT, 50 * MICRO);
