@@ -1,5 +1,6 @@
 package graft.deployment;
 
+import graft.common.GraftException;
 import graft.deployment.apply.Applier;
 import graft.deployment.apply.LiveContext;
 import graft.deployment.apply.Steps;
@@ -28,7 +29,9 @@ import graft.hypervisors.xen.XenHypervisor;
 import java.nio.file.Path;
 import java.time.Clock;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
+import java.util.TreeMap;
 
 /** A descriptor on this host: the common part of the commands that plan. */
 public final class Workspace implements AutoCloseable {
@@ -148,7 +151,22 @@ public final class Workspace implements AutoCloseable {
 
   private PlanInput input(JournalState journal, Snapshot snapshot) {
     Layout layout = Layout.of(state, snapshot.host().root());
-    return new PlanInput(file, snapshot, journal, layout, hypervisor(snapshot));
+    return new PlanInput(file, snapshot, journal, layout, hypervisor(snapshot)).beside(others());
+  }
+
+  /** The journals of this user's other deployments; without those that cannot be read. */
+  private Map<String, JournalState> others() {
+    Map<String, JournalState> others = new TreeMap<>();
+    for (StateFolder other : StateFolder.all()) {
+      if (!other.deployment().equals(state.deployment())) {
+        try {
+          others.put(other.deployment().text(), Deployments.journal(other));
+        } catch (GraftException e) {
+          // Its servers' arbiter keeps the shares anyway; graft list says that it is damaged.
+        }
+      }
+    }
+    return others;
   }
 
   /**

@@ -10,7 +10,7 @@ import java.util.Optional;
 import java.util.function.Consumer;
 import picocli.CommandLine.Option;
 
-/** Where operators ask a server of {@code graft serve}. */
+/** Where operators, and other servers, find a server of {@code graft serve}. */
 final class OperatorSettings {
   private static final String OFF = "off";
 
@@ -22,6 +22,42 @@ final class OperatorSettings {
               + " only its user can enter (default: serve-PID.sock in /run/graft-serve for root, in"
               + " XDG_RUNTIME_DIR/graft for other users). It answers only root and this user.")
   String operator;
+
+  @Option(
+      names = "--arbiters",
+      paramLabel = "FOLDER|off",
+      description =
+          "The folder by which servers of one user find each other, so that guests of several"
+              + " servers of a GPU share it by their classes and percentages; only its owner can"
+              + " enter it (default: arbiters in /run/graft-serve for root, in"
+              + " XDG_RUNTIME_DIR/graft for other users, else off).")
+  String arbiters;
+
+  /**
+   * The folder by which servers find each other; empty for none.
+   *
+   * @param warning told why there is none, although one was not refused
+   */
+  Optional<Path> arbiters(Consumer<String> warning) {
+    if (arbiters != null) {
+      return arbiters.equals(OFF)
+          ? Optional.empty()
+          : Optional.of(Path.of(arbiters).toAbsolutePath());
+    }
+    Optional<Path> folder = CurrentUser.runtimeFolder(System.getenv());
+    if (folder.isEmpty()) {
+      return Optional.empty();
+    }
+    try {
+      makePrivate(folder.get());
+      Path own = folder.get().resolve("arbiters");
+      makePrivate(own);
+      return Optional.of(own);
+    } catch (IOException e) {
+      warning.accept("this server shares no arbiter of its GPUs with others: " + e.getMessage());
+      return Optional.empty();
+    }
+  }
 
   /**
    * The socket; empty for none.

@@ -23,6 +23,7 @@ import java.util.List;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
 import picocli.CommandLine.ArgGroup;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -356,7 +357,9 @@ public final class ServeCommand implements Callable<Integer> {
     config.accounts(accounts);
     observation.metrics().ifPresent(config::metrics);
     if (starterConfig == null) {
-      operators.socket(why -> output.err().println("WARNING: " + why)).ifPresent(config::operator);
+      Consumer<String> warning = why -> output.err().println("WARNING: " + why);
+      operators.socket(warning).ifPresent(config::operator);
+      operators.arbiters(warning).ifPresent(config::arbiters);
     }
     try {
       return config.build();

@@ -7,13 +7,27 @@ import graft.deployment.descriptor.gpu.Gpu;
 import graft.deployment.descriptor.gpu.Owner;
 import graft.deployment.descriptor.guest.Guest;
 import graft.deployment.descriptor.guest.VGpu;
+import graft.deployment.journal.JournalState;
+import graft.deployment.step.Step;
+import graft.deployment.step.guest.GrantAccess;
+import graft.deployment.step.host.HostServer;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 /** Refuses shares of GPUs that could not be kept. */
 final class SharePreflight {
   private static final int WHOLE = 100;
+
+  /** A guaranteed share among the settings of the server's list. */
+  private static final Pattern GUARANTEED =
+      Pattern.compile("class=guaranteed compute=(\\d{1,3})\\b");
 
   private final PlanInput input;
   private final Positions positions;
@@ -34,11 +48,12 @@ final class SharePreflight {
         input.descriptor().guests().stream()
             .filter(guest -> guest.vgpu(gpu.name()).isPresent())
             .toList();
-    int guaranteed = 0;
     List<String> holders = new ArrayList<>();
+    List<String> strangers = new ArrayList<>();
+    int guaranteed = gpu.owner().kind() == Owner.Kind.HOST ? others(gpu, holders, strangers) : 0;
     for (Guest user : users) {
       VGpu vgpu = user.vgpu(gpu.name()).orElseThrow();
-      exclusive(gpu, user, users);
+      exclusive(gpu, user, users, strangers);
       Optional<Share> share = share(gpu, vgpu);
       if (share.isPresent() && share.get().type() == Share.Type.GUARANTEED) {
         guaranteed += share.get().percent();
@@ -55,6 +70,39 @@ final class SharePreflight {
         }
       }
     }
+  }
+
+  /**
+   * Finds the guests of other deployments that have the same device.
+   *
+   * @param holders gets those with guaranteed shares, and these
+   * @param users gets all
+   * @return the guaranteed shares, in percent
+   */
+  private int others(Gpu gpu, List<String> holders, List<String> users) {
+    int guaranteed = 0;
+    for (Map.Entry<String, JournalState> other : input.others().entrySet()) {
+      List<Step> steps = other.getValue().newestFirst();
+      Set<String> same =
+          steps.stream()
+              .filter(HostServer.class::isInstance)
+              .map(HostServer.class::cast)
+              .filter(server -> server.device().equals(gpu.device().toString()))
+              .map(HostServer::gpu)
+              .collect(Collectors.toSet());
+      for (Step step : steps) {
+        if (step instanceof GrantAccess grant && same.contains(grant.gpu())) {
+          String name = grant.guest() + " of " + other.getKey();
+          users.add(name);
+          Matcher share = GUARANTEED.matcher(grant.settings());
+          if (share.find()) {
+            guaranteed += Integer.parseInt(share.group(1));
+            holders.add(name + " " + share.group(1));
+          }
+        }
+      }
+    }
+    return guaranteed;
   }
 
   private Optional<Share> share(Gpu gpu, VGpu vgpu) {
@@ -79,13 +127,16 @@ final class SharePreflight {
     return share;
   }
 
-  private void exclusive(Gpu gpu, Guest user, List<Guest> users) {
+  private void exclusive(Gpu gpu, Guest user, List<Guest> users, List<String> strangers) {
     VGpu vgpu = user.vgpu(gpu.name()).orElseThrow();
-    if (vgpu.exclusive() && users.size() > 1) {
+    if (vgpu.exclusive() && users.size() + strangers.size() > 1) {
       List<String> others =
-          users.stream()
-              .filter(other -> !other.equals(user))
-              .map(other -> "'" + other.name() + "'")
+          Stream.concat(
+                  users.stream()
+                      .filter(other -> !other.equals(user))
+                      .map(other -> other.name().text()),
+                  strangers.stream())
+              .map(other -> "'" + other + "'")
               .toList();
       problems.add(
           positions.of(vgpu, "exclusive"),

@@ -88,6 +88,7 @@ final class FakeHost {
   private final Map<String, GuestFacts> guests = new LinkedHashMap<>();
   private final Map<String, NetworkFacts> networks = new LinkedHashMap<>();
   private final Map<String, Entry> journal = new LinkedHashMap<>();
+  private final Map<String, JournalState> others = new LinkedHashMap<>();
   private final Map<Path, List<TreeFile>> trees = new LinkedHashMap<>();
   private final Set<String> programs = new LinkedHashSet<>(List.of("dnsmasq"));
   private final Map<Name, ConnectionFacts> connection = new LinkedHashMap<>();
@@ -425,11 +426,19 @@ final class FakeHost {
     StateFolder state =
         new StateFolder(file.descriptor().deploymentName(), Path.of("/var/lib/graft", SETUP));
     return new PlanInput(
-        file,
-        snapshot(file),
-        new JournalState(journal, run, "/d/lab.yaml", uri),
-        Layout.of(state, root),
-        hypervisor);
+            file,
+            snapshot(file),
+            new JournalState(journal, run, "/d/lab.yaml", uri),
+            Layout.of(state, root),
+            hypervisor)
+        .beside(others);
+  }
+
+  /** Lets what has been carried out so far be another deployment's. */
+  FakeHost isOther(String deployment) {
+    others.put(deployment, new JournalState(journal, run, "/d/" + deployment + ".yaml", uri));
+    journal.clear();
+    return this;
   }
 
   private Snapshot snapshot(DescriptorFile file) {

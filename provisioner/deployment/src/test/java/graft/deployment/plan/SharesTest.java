@@ -85,6 +85,30 @@ class SharesTest {
   }
 
   @Test
+  void guaranteedSharesOfOtherDeploymentsOfTheGpuCount() throws Exception {
+    host.carryOut(
+            host.plan(lab("software", "{gpu: gpu0, compute: 60}", "{gpu: gpu0, class: burstable}")))
+        .isOther("elder");
+    assertThat(problems(lab("software", "gpu0", "{gpu: gpu0, compute: 41}")))
+        .singleElement()
+        .asString()
+        .contains("the guaranteed shares of 'gpu0' are more than 100 percent:")
+        .contains("guest-1 of elder 60, guest-2 41");
+    assertThat(problems(lab("gpu", "{gpu: gpu0, compute: 41}")))
+        .noneMatch(problem -> problem.contains("guaranteed")); // another device
+    assertThat(grants(lab("software", "{gpu: gpu0, compute: 40}"))).hasSize(1);
+  }
+
+  @Test
+  void anExclusiveGpuIsUsedByNoOtherDeployment() throws Exception {
+    host.carryOut(host.plan(lab("software", "gpu0"))).isOther("elder");
+    assertThat(problems(lab("software", "{gpu: gpu0, exclusive: true}")))
+        .singleElement()
+        .asString()
+        .contains("the guest is to have 'gpu0' to itself, and 'guest-1 of elder' uses it too");
+  }
+
+  @Test
   void partsThatDoNotAgreeAreRefused() {
     assertThat(
             problems(

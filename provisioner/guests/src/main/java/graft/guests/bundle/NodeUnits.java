@@ -60,26 +60,29 @@ public record NodeUnits(
   /** The text of {@code graft-server.service}. */
   public String server() {
     return ServerUnit.SERVER.text(
-        Map.of(
-            "origin",
-            origin,
-            "name",
-            name,
-            "needs",
-            "Requires=graft-starter.service\nAfter=graft-starter.service network.target",
-            "user",
-            "graft",
-            "operators",
-            "graft-server",
-            "start",
-            serve + " --operator /run/graft-server/operator.sock " + views + " --starter " + SOCKET,
-            "environment",
-            settings(),
-            "home",
-            "yes",
-            "logs",
-            "LogsDirectory=graft\nLogsDirectoryMode=0700",
-            "devices",
-            ServerUnit.devices(rdma, gpu)));
+        Map.ofEntries(
+            Map.entry("origin", origin),
+            Map.entry("name", name),
+            Map.entry(
+                "needs",
+                "Requires=graft-starter.service\nAfter=graft-starter.service network.target"),
+            Map.entry("user", "graft"),
+            Map.entry("operators", "graft-server"),
+            Map.entry("arbiters", ServerViews.ARBITERS_FOLDER),
+            Map.entry(
+                "start",
+                serve
+                    + " "
+                    + ServerViews.ARBITERS
+                    + " "
+                    + ServerViews.ARBITERS_FOLDER
+                    + " --operator /run/graft-server/operator.sock "
+                    + views
+                    + " --starter "
+                    + SOCKET),
+            Map.entry("environment", settings()),
+            Map.entry("home", "yes"),
+            Map.entry("logs", "LogsDirectory=graft\nLogsDirectoryMode=0700"),
+            Map.entry("devices", ServerUnit.devices(rdma, gpu))));
   }
 }

@@ -10,6 +10,12 @@ public final class ServerViews {
   /** The option that names the socket for operators. */
   public static final String OPERATOR = "--operator";
 
+  /** The option that names the folder by which servers of one GPU find each other. */
+  public static final String ARBITERS = "--arbiters";
+
+  /** That folder for servers that run as a user of their own. */
+  public static final String ARBITERS_FOLDER = "/run/graft-arbiters";
+
   private static final String METRICS = "--metrics";
   private static final String SESSION_LOG = "--session-log";
 

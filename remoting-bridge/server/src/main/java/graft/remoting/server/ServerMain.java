@@ -16,10 +16,10 @@ import java.util.concurrent.CountDownLatch;
  * Runs the server as a program of its own: {@code --listen ADDRESS... --tokens FILE [--certificates
  * FOLDER] [--device SPEC] [--memory BYTES] [--limits LIST] [--spare N] [--max-sessions N]
  * [--max-guest-sessions N] [--metrics ADDRESS] [--operator SOCKET] [--rdma-ports LIST] [--audit
- * FILE] [--arbiters FOLDER] [--require-isolation yes|no]}. When the server can serve a session, the program prints its
- * addresses on standard output, one a line, and on standard error the means by which workers are
- * confined. SIGTERM and SIGINT stop it cleanly. Exit status: 0 stopped, 1 cannot start, 2 wrong
- * arguments, 4 cannot confine workers as required.
+ * FILE] [--arbiters FOLDER] [--require-isolation yes|no]}. When the server can serve a session, the
+ * program prints its addresses on standard output, one a line, and on standard error the means by
+ * which workers are confined. SIGTERM and SIGINT stop it cleanly. Exit status: 0 stopped, 1 cannot
+ * start, 2 wrong arguments, 4 cannot confine workers as required.
  */
 public final class ServerMain {
   private static final String USAGE =

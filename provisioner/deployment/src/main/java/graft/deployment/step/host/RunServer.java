@@ -165,27 +165,20 @@ public record RunServer(
                 environmentLine()));
     String server =
         ServerUnit.SERVER.text(
-            Map.of(
-                "origin",
-                UNIT_ORIGIN,
-                "name",
-                "%i",
-                "needs",
-                UNIT_NEEDS,
-                "user",
-                ServerUser.NAME,
-                "operators",
-                "graft-server/%i",
-                "start",
-                ServerUnit.command(serverCommand()),
-                "environment",
-                environmentLine(),
-                "home",
-                isInHome() ? "read-only" : "yes",
-                "logs",
-                "ReadWritePaths=-" + folder.logs() + sockets(),
-                "devices",
-                ServerUnit.devices(!rdmaPorts.isEmpty(), !device.equals("software"))));
+            Map.ofEntries(
+                Map.entry("origin", UNIT_ORIGIN),
+                Map.entry("name", "%i"),
+                Map.entry("needs", UNIT_NEEDS),
+                Map.entry("user", ServerUser.NAME),
+                Map.entry("operators", "graft-server/%i"),
+                Map.entry("arbiters", ServerViews.ARBITERS_FOLDER),
+                Map.entry("start", ServerUnit.command(serverCommand())),
+                Map.entry("environment", environmentLine()),
+                Map.entry("home", isInHome() ? "read-only" : "yes"),
+                Map.entry("logs", "ReadWritePaths=-" + folder.logs() + sockets()),
+                Map.entry(
+                    "devices",
+                    ServerUnit.devices(!rdmaPorts.isEmpty(), !device.equals("software")))));
     return List.of(
         new MakeUnit(gpu, ServerUnits.starter(folder), starter, false),
         new MakeUnit(gpu, ServerUnits.server(folder), server, atBoot));
@@ -221,7 +214,9 @@ public record RunServer(
             "--starter",
             folder().socket().toString(),
             ServerViews.OPERATOR,
-            folder().operator().toString()));
+            folder().operator().toString(),
+            ServerViews.ARBITERS,
+            ServerViews.ARBITERS_FOLDER));
     arguments.addAll(ServerViews.on(options, Optional.of(folder().metrics())));
     return GraftCommand.serve(arguments);
   }
@@ -270,7 +265,8 @@ public record RunServer(
     }
     new ServerLogs(folder()).make(user);
     if (!byUnits) {
-      makeOperators(user);
+      makePrivate(folder().operators(), user);
+      makePrivate(Path.of(ServerViews.ARBITERS_FOLDER), user); // stays until the next boot
     }
     StateDisk.get().makeFolders(folder().files()); // there already when it is started again
     user.letEnter(folder().files());
@@ -372,8 +368,7 @@ public record RunServer(
   }
 
   /** Makes the folder of the sockets for operators and metrics, which systemd makes for a unit. */
-  private void makeOperators(ServerUser user) throws IOException {
-    Path folder = folder().operators();
+  private static void makePrivate(Path folder, ServerUser user) throws IOException {
     if (!Files.isDirectory(folder, LinkOption.NOFOLLOW_LINKS)) {
       Files.createDirectory(
           folder,

@@ -64,6 +64,8 @@ class ServerUnitsTest {
         .contains("\"--starter\" \"/run/graft/lab.gpu0/starter.sock\"")
         .contains("\"--tokens\" \"/var/lib/graft-server/lab.gpu0/tokens\"")
         .contains("\"--idle-timeout\" \"30m\"", "ReadWritePaths=-/var/log/graft/lab.gpu0\n")
+        .contains("install -d -m 0700 -o graft -g graft /run/graft-arbiters\n")
+        .contains("\"--arbiters\" \"/run/graft-arbiters\"")
         .doesNotContain("{", "}");
     assertThat(unit.atBoot()).isTrue();
     assertThat(server("software").units(false).get(1).atBoot()).isFalse();

@@ -61,7 +61,6 @@ class AccountsTest {
     first.resume(name, lag);
   }
 
-
   @Test
   void theNextArbiterGoesOnWithThem() throws IOException {
     owe("tcp://a:1 alice", -3e9);

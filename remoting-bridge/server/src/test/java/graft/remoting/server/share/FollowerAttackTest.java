@@ -168,7 +168,8 @@ class FollowerAttackTest {
     awaitArbiter();
     Random random = new Random(1);
     List<byte[]> packets = new ArrayList<>();
-    packets.add(new Open(1, "x".repeat(ArbiterMessage.LONGEST_NAME + 1), Share.DEFAULT, 0).encode());
+    packets.add(
+        new Open(1, "x".repeat(ArbiterMessage.LONGEST_NAME + 1), Share.DEFAULT, 0).encode());
     packets.add(new byte[ArbiterMessage.MAX + 1]);
     packets.add(new byte[] {'O'});
     packets.add(new byte[] {'C', 0, 1, 'a', 0, 3, 'B', 'A', 'D', 50, 0, 4, 'H', 'I', 'G', 'H'});

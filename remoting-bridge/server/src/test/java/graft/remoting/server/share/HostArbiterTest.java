@@ -4,8 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import graft.common.grants.Grant;
 import graft.common.grants.TokensFile;
-import graft.remoting.server.control.DeviceSpec;
 import graft.remoting.server.control.ControlSocket;
+import graft.remoting.server.control.DeviceSpec;
 import graft.remoting.server.exchange.GpuLease;
 import graft.remoting.server.system.NativeSocket;
 import graft.remoting.server.system.Scratch;
@@ -67,7 +67,9 @@ class HostArbiterTest {
     return lease;
   }
 
-  /** Opens the first session of a server that has to follow another one, and waits until it does. */
+  /**
+   * Opens the first session of a server that has to follow another one, and waits until it does.
+   */
   private static GpuShares.SessionLease openFollowing(GpuShares server, String guest)
       throws Exception {
     GpuShares.SessionLease lease = open(server, guest);
