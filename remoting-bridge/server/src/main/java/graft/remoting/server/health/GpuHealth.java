@@ -25,6 +25,8 @@ public final class GpuHealth implements AutoCloseable {
   /** How many different Xid errors of a GPU are counted. */
   private static final int MOST_XIDS = 64;
 
+  private static final DeviceSpec ALL = DeviceSpec.parse(DeviceSpec.CUDA);
+
   private final HealthSource source;
   private final List<String> visible;
   private final String driver;
@@ -38,13 +40,18 @@ public final class GpuHealth implements AutoCloseable {
 
   private static final class Watched {
     final HealthSource.Gpu gpu;
+
+    /** Whether sessions may have the GPU, as far as this is known. */
+    boolean isServed;
+
     final Map<Long, Long> xids = new TreeMap<>();
     String problem = "";
     HealthSource.Reading reading =
         new HealthSource.Reading(false, OptionalLong.empty(), OptionalLong.empty(), Set.of());
 
-    Watched(HealthSource.Gpu gpu) {
+    Watched(HealthSource.Gpu gpu, boolean isServed) {
       this.gpu = gpu;
+      this.isServed = isServed;
     }
 
     GpuState state() {
@@ -63,12 +70,17 @@ public final class GpuHealth implements AutoCloseable {
    * Watches what a source shows, when {@link #look} is called.
    *
    * @param visible the server's CUDA_VISIBLE_DEVICES; empty if it is not set
+   * @param device what sessions have whose grant names no GPU. Other GPUs are watched, too, and
+   *     count as served once a session wants one of them.
    */
-  GpuHealth(HealthSource source, Optional<String> visible) {
+  GpuHealth(HealthSource source, Optional<String> visible, DeviceSpec device) {
     this.source = source;
     this.visible = elements(visible);
     this.driver = source.driver();
-    source.gpus().forEach(gpu -> gpus.put(gpu.uuid(), new Watched(gpu)));
+    source
+        .gpus()
+        .forEach(
+            gpu -> gpus.put(gpu.uuid(), new Watched(gpu, contains(device, this.visible, gpu))));
   }
 
   /**
@@ -79,9 +91,9 @@ public final class GpuHealth implements AutoCloseable {
     Optional<String> visible = Optional.ofNullable(System.getenv("CUDA_VISIBLE_DEVICES"));
     Optional<Nvml> nvml =
         device.kind().equals(DeviceSpec.CUDA)
-            ? Nvml.open(gpu -> contains(device, elements(visible), gpu))
+            ? Nvml.open(gpu -> contains(ALL, elements(visible), gpu))
             : Optional.empty();
-    return nvml.map(source -> new GpuHealth(source, visible)).orElseGet(GpuHealth::none);
+    return nvml.map(source -> new GpuHealth(source, visible, device)).orElseGet(GpuHealth::none);
   }
 
   /**
@@ -92,7 +104,7 @@ public final class GpuHealth implements AutoCloseable {
    */
   public void start(BiConsumer<String, String> action) {
     onProblem = action;
-    if (!gpus().isEmpty()) {
+    if (!known().isEmpty()) {
       Thread thread = new Thread(null, this::watch, "graft-health", 256 * 1024);
       thread.setDaemon(true);
       thread.start();
@@ -105,7 +117,7 @@ public final class GpuHealth implements AutoCloseable {
 
   /** Knows of no GPU, and of no problem. */
   public static GpuHealth none() {
-    return new GpuHealth(NoSource.INSTANCE, Optional.empty());
+    return new GpuHealth(NoSource.INSTANCE, Optional.empty(), ALL);
   }
 
   private void watch() {
@@ -175,6 +187,9 @@ public final class GpuHealth implements AutoCloseable {
         return;
       }
       watched.problem = problem;
+      if (!watched.isServed) {
+        return;
+      }
     }
     LOG.error("{} takes no new sessions: {}", uuid, problem);
     onProblem.accept(uuid, problem);
@@ -185,16 +200,20 @@ public final class GpuHealth implements AutoCloseable {
    * more.
    */
   public synchronized List<GpuState> gpus() {
-    return !isWatched ? List.of() : gpus.values().stream().map(Watched::state).toList();
+    return !isWatched ? List.of() : gpus.values().stream().filter(watched -> watched.isServed).map(Watched::state).toList();
   }
 
   /**
    * Why a device takes no new sessions; empty if it takes them. A device of several GPUs takes none
-   * as soon as one of them has a problem, since programs would use that one, too.
+   * as soon as one of them has a problem, since programs would use that one, too. The GPUs count as
+   * served from now on.
    */
   public synchronized Optional<String> problem(DeviceSpec device) {
-    return gpus.values().stream()
-        .filter(watched -> !watched.problem.isEmpty() && contains(device, visible, watched.gpu))
+    List<Watched> its =
+        gpus.values().stream().filter(each -> contains(device, visible, each.gpu)).toList();
+    its.forEach(watched -> watched.isServed = true);
+    return its.stream()
+        .filter(watched -> !watched.problem.isEmpty())
         .map(watched -> watched.gpu.uuid() + ": " + watched.problem)
         .findFirst();
   }

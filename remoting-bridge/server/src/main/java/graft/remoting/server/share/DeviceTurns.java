@@ -97,7 +97,7 @@ final class DeviceTurns {
   private void inherit(String name) {
     long lag = accounts.take(name);
     if (lag != 0) {
-      arbiter.resume(name, lag);
+      arbiter.resume(name, (double) lag);
     }
   }
 

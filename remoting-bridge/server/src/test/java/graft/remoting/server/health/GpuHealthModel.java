@@ -1,5 +1,6 @@
 package graft.remoting.server.health;
 
+import graft.remoting.server.control.DeviceSpec;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -27,7 +28,16 @@ public final class GpuHealthModel implements HealthSource {
    * @param visible the server's CUDA_VISIBLE_DEVICES
    */
   public GpuHealthModel(Optional<String> visible) {
-    health = new GpuHealth(this, visible);
+    this(visible, DeviceSpec.parse("cuda"));
+  }
+
+  /**
+   * Makes healthy GPUs of a server.
+   *
+   * @param device the server's device
+   */
+  GpuHealthModel(Optional<String> visible, DeviceSpec device) {
+    health = new GpuHealth(this, visible, device);
   }
 
   /** What the server knows of these GPUs. */

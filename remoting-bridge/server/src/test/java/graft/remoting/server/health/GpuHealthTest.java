@@ -7,6 +7,9 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -52,6 +55,28 @@ class GpuHealthTest {
     model.loseTheSecond();
     assertThat(health.problem(gpu(1))).hasValueSatisfying(p -> assertThat(p).contains("lost"));
     assertThat(health.problem(gpu(0))).isEmpty();
+  }
+
+  /** As by {@code device=1} in the tokens file of a server with {@code --device gpu:0}. */
+  @Test
+  void aGpuThatOnlyATokenNamesIsWatched() throws InterruptedException {
+    GpuHealthModel other = new GpuHealthModel(Optional.empty(), gpu(0));
+    BlockingQueue<String> told = new LinkedBlockingQueue<>();
+    other.health().start((uuid, problem) -> told.add(uuid));
+    assertThat(other.health().gpus()).extracting(GpuState::index).containsExactly(0);
+    assertThat(other.health().problem(gpu(1))).isEmpty(); // a session begins
+    assertThat(other.health().gpus()).extracting(GpuState::index).containsExactly(0, 1);
+    other.loseTheSecond();
+    assertThat(other.health().problem(gpu(1))).isPresent();
+    assertThat(told.poll(60, TimeUnit.SECONDS)).isEqualTo(GpuHealthModel.SECOND);
+  }
+
+  @Test
+  void aGpuThatNoSessionHasIsNotShown() {
+    GpuHealthModel other = new GpuHealthModel(Optional.empty(), gpu(0));
+    other.loseTheSecond();
+    assertThat(other.health().gpus()).extracting(GpuState::index).containsExactly(0);
+    assertThat(other.health().problem(gpu(1))).isPresent(); // it is refused all the same
   }
 
   @Test
