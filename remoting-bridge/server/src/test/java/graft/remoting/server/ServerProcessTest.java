@@ -3,6 +3,7 @@ package graft.remoting.server;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import graft.remoting.server.system.AddressInUseException;
 import graft.remoting.server.system.ListenAddress;
 import graft.remoting.server.system.Listener;
 import java.io.BufferedReader;
@@ -94,6 +95,15 @@ class ServerProcessTest {
     server.waitFor();
     try (Listener next = Listener.open(new ListenAddress.Unix(socket))) {
       assertThat(next.address()).isEqualTo(address);
+    }
+  }
+
+  @Test
+  void anotherProcessCannotTakeItsSocket() throws Exception {
+    assertThatThrownBy(() -> Listener.open(new ListenAddress.Unix(socket)))
+        .isInstanceOf(AddressInUseException.class);
+    try (WireClient client = WireClient.session(address, "alice", ServerFixture.ALICE)) {
+      assertThat(client.call(EchoBackend.ECHO, 1, new byte[0]).slot()).isEqualTo(1);
     }
   }
 

@@ -200,7 +200,9 @@ public final class GpuHealth implements AutoCloseable {
    * more.
    */
   public synchronized List<GpuState> gpus() {
-    return !isWatched ? List.of() : gpus.values().stream().filter(watched -> watched.isServed).map(Watched::state).toList();
+    return !isWatched
+        ? List.of()
+        : gpus.values().stream().filter(watched -> watched.isServed).map(Watched::state).toList();
   }
 
   /**
