@@ -72,11 +72,11 @@ public record NodeUnits(
             Map.entry(
                 "start",
                 serve
-                    + " "
+                    + " --operator /run/graft-server/operator.sock "
                     + ServerViews.ARBITERS
                     + " "
                     + ServerViews.ARBITERS_FOLDER
-                    + " --operator /run/graft-server/operator.sock "
+                    + " "
                     + views
                     + " --starter "
                     + SOCKET),

@@ -64,9 +64,8 @@ class GuestServerTest {
         .contains("Requires=graft-starter.service\n", "PrivateDevices=yes\n")
         .contains(
             "ExecStart=/opt/graft/bin/graft serve --listen tcp://0.0.0.0:7800 --tokens"
-                + " /etc/graft/server.tokens --device software --memory 1GiB"
-                + " --arbiters /run/graft-arbiters --operator"
-                + " /run/graft-server/operator.sock --metrics"
+                + " /etc/graft/server.tokens --device software --memory 1GiB --operator"
+                + " /run/graft-server/operator.sock --arbiters /run/graft-arbiters --metrics"
                 + " unix:///run/graft-server/metrics.sock --session-log on --starter"
                 + " /run/graft/server/starter.sock\n")
         .contains("ReadWritePaths=-/run/graft-arbiters\n")

@@ -22,6 +22,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
 import org.junit.jupiter.api.AfterEach;
@@ -39,6 +40,7 @@ class HostArbiterTest {
   private final ExecutorService threads = Executors.newCachedThreadPool();
   private final List<GpuShares> servers = new ArrayList<>();
   private final List<NativeSocket> sockets = new ArrayList<>();
+  private final List<Future<?>> background = new ArrayList<>();
 
   @TempDir Path folder;
   private volatile boolean isOver;
@@ -83,13 +85,14 @@ class HostArbiterTest {
     worker.askBy(lease::ask);
     List<NativeSocket> ends = NativeSocket.pair("a worker");
     ControlSocket control = new ControlSocket(ends.get(1));
-    threads.submit(
-        () -> {
-          while (control.receive() != null) {
-            worker.granted();
-          }
-          return null;
-        });
+    background.add(
+        threads.submit(
+            () -> {
+              while (control.receive() != null) {
+                worker.granted();
+              }
+              return null;
+            }));
     lease.connect(new ControlSocket(ends.get(0)));
     sockets.add(ends.get(0));
     return worker;
@@ -108,6 +111,7 @@ class HostArbiterTest {
   @AfterEach
   void stop() {
     isOver = true;
+    background.forEach(each -> each.cancel(false));
     servers.forEach(GpuShares::close);
     sockets.forEach(NativeSocket::close);
     threads.shutdownNow();
@@ -202,8 +206,8 @@ class HostArbiterTest {
     awaitArbiter();
     GpuShares.SessionLease bob =
         openFollowing(server("b", grants("bob", "class=guaranteed compute=25")), "bob");
-    work(worker(alice));
-    work(worker(bob));
+    background.add(work(worker(alice)));
+    background.add(work(worker(bob)));
     await(() -> alice.page().used() > 0 && bob.page().used() > 0);
     long aliceBefore = alice.page().used();
     long bobBefore = bob.page().used();
@@ -247,7 +251,7 @@ class HostArbiterTest {
     GpuShares.SessionLease endless = openFollowing(second, "bob");
     endless.onOverrun(named::countDown);
     worker(endless).begin();
-    work(alice);
+    background.add(work(alice));
     await(named);
     endless.close();
     GpuLease next = worker(open(second, "bob"));
