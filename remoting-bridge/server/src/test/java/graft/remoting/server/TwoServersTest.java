@@ -29,7 +29,8 @@ import org.junit.jupiter.api.io.TempDir;
 class TwoServersTest {
   private static final long BYTES = 64 << 20;
   private static final int QUEUED = 10;
-  private static final int ROUNDS = 60;
+  private static final int ROUNDS = 48;
+  private static final int SOME = 10;
 
   private final ExecutorService threads = Executors.newCachedThreadPool();
 
@@ -117,7 +118,7 @@ class TwoServersTest {
       await(bobs, 1);
       tokens("alice", ServerFixture.ALICE, "class=guaranteed compute=75");
       tokens("bob", ServerFixture.BOB, "class=guaranteed compute=25");
-      await(bobs, bobs.get() + ROUNDS / 4); // both servers have read their files
+      await(bobs, bobs.get() + SOME); // both servers have read their files
       long alicesBefore = alices.get();
       long bobsBefore = bobs.get();
       while (alices.get() + bobs.get() - alicesBefore - bobsBefore < ROUNDS) {
@@ -128,7 +129,7 @@ class TwoServersTest {
       assertThat(part).isBetween(0.58, 0.92);
       first.destroyForcibly(); // SIGKILL
       assertThatThrownBy(() -> alice.get(60, TimeUnit.SECONDS)).isNotNull();
-      await(bobs, bobs.get() + ROUNDS / 2);
+      await(bobs, bobs.get() + SOME);
       assertThat(bob.isDone()).isFalse();
       isOver = true;
       bob.get(60, TimeUnit.SECONDS);
