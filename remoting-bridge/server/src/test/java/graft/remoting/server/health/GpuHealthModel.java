@@ -9,6 +9,7 @@ import java.util.Queue;
 import java.util.Set;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 
 /** Two GPUs of a machine, whose errors a test chooses. */
 public final class GpuHealthModel implements HealthSource {
@@ -16,6 +17,12 @@ public final class GpuHealthModel implements HealthSource {
   public static final String SECOND = "GPU-00000000-0000-0000-0000-000000000002";
 
   private final Queue<XidEvent> xids = new ConcurrentLinkedQueue<>();
+  private final AtomicInteger reported = new AtomicInteger();
+  private final AtomicInteger handled = new AtomicInteger();
+
+  /** How many errors a thread has got last, which it has handled when it asks again. */
+  private final ThreadLocal<Integer> got = ThreadLocal.withInitial(() -> 0);
+
   private String driver = "580.159.04";
   private Reading second =
       new Reading(false, OptionalLong.of(3), OptionalLong.of(0), Set.of(Slowdown.POWER_BRAKE));
@@ -51,8 +58,13 @@ public final class GpuHealthModel implements HealthSource {
   }
 
   void report(String uuid, long number) {
+    reported.incrementAndGet();
     xids.add(new XidEvent(uuid, number));
     look();
+    // The server's own thread may have got the error, and may not have handled it yet.
+    while (handled.get() < reported.get()) {
+      look();
+    }
   }
 
   void loseTheSecond() {
@@ -97,12 +109,15 @@ public final class GpuHealthModel implements HealthSource {
 
   @Override
   public List<XidEvent> awaitXids() throws InterruptedException {
+    handled.addAndGet(got.get());
+    got.set(0);
     TimeUnit.MILLISECONDS.sleep(2);
     // The server's own thread looks, too: each error comes to one of the two.
     List<XidEvent> found = new ArrayList<>();
     for (XidEvent event = xids.poll(); event != null; event = xids.poll()) {
       found.add(event);
     }
+    got.set(found.size());
     return found;
   }
 }

@@ -3,11 +3,11 @@ package graft.remoting.server.health;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import graft.remoting.server.control.DeviceSpec;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
@@ -36,7 +36,7 @@ class GpuHealthTest {
 
   @Test
   void aFatalErrorIsAProblemOfThatGpuAloneAndIsToldOnce() {
-    List<String> told = new ArrayList<>();
+    List<String> told = new CopyOnWriteArrayList<>();
     health.start((uuid, problem) -> told.add(uuid + " " + problem));
     model.xid(79);
     model.xid(79);
