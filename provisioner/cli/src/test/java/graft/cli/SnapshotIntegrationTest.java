@@ -38,42 +38,34 @@ class SnapshotIntegrationTest {
 
   @Test
   void aDiskGoesBackToWhatItHeld() throws Exception {
-    graft.run("apply", descriptor()).as(0);
-    write("first.");
+    graft.run("apply", descriptor("4MiB")).as(0);
+    inGuest("printf first. >/dev/vda; sync");
     assertThat(graft.run("snapshot", "create", SETUP, GUEST, "one").as(1).err())
         .contains("'" + GUEST + "' runs", "graft stop " + SETUP + " " + GUEST + ", or --stop");
-    assertThat(graft.run("snapshot", "create", SETUP, GUEST, "1").as(2).err())
-        .contains("'1' is not a snapshot's name");
 
-    graft.run("snapshot", "create", "--stop", "--force", SETUP, GUEST, "one").as(0);
-    assertThat(content()).as("the guest runs again").isEqualTo("first.");
-    write("second");
-    Map<String, Object> listed =
-        Json.readObject(graft.run("snapshot", "list", "-o", "json", SETUP, GUEST).as(0).out());
-    assertThat(listed).containsEntry("guestState", "running").containsKey("diskBytes");
-    assertThat(((Map<?, ?>) ((List<?>) listed.get("snapshots")).get(0)).get("disks"))
+    Map<String, Object> made =
+        Json.readObject(
+            graft
+                .run("snapshot", "create", "--stop", "--force", "-o", "json", SETUP, GUEST, "one")
+                .as(0)
+                .out());
+    assertThat(made).containsEntry("guestState", "running").containsKey("diskBytes");
+    assertThat(((Map<?, ?>) ((List<?>) made.get("snapshots")).get(0)).get("disks"))
         .isEqualTo(List.of("data"));
-
-    graft.run("stop", SETUP, "--force").as(0);
-    assertThat(graft.run("snapshot", "restore", SETUP, GUEST, "one").as(1).err())
+    assertThat(inGuest("head -c 6 /dev/vda; printf second >/dev/vda; sync")).isEqualTo("first.");
+    assertThat(graft.run("apply", descriptor("8MiB")).as(0).err()).contains("'data' larger: 8MiB");
+    assertThat(inGuest("cat /sys/class/block/vda/size")).as("in sectors").isEqualTo("16384\n");
+    assertThat(graft.run("snapshot", "restore", "--stop", SETUP, GUEST, "one").as(1).err())
         .contains("would delete data, and nothing was changed: what the disk 'data' of " + GUEST);
+
+    assertThat(graft.run("stop", SETUP, "--force").as(0).out()).contains(GUEST + ": stopped");
     assertThat(onDisk()).isEqualTo("second");
     graft.run("snapshot", "restore", "--delete-data", SETUP, GUEST, "one").as(0);
     assertThat(onDisk()).isEqualTo("first.");
-    graft.run("snapshot", "delete", "--delete-data", SETUP, GUEST, "one").as(0);
-    assertThat(graft.run("snapshot", "list", SETUP, GUEST).as(0).out()).startsWith("no snapshots");
-    assertThat(graft.run("plan", descriptor()).as(0).out()).contains("start it");
-
+    assertThat(graft.run("snapshot", "list", SETUP, GUEST).as(0).out())
+        .contains("one  ", "  data  whole", "guest " + GUEST + " is shut off");
     graft.run("destroy", "--delete-data", SETUP).as(0);
     RealHost.assertNothingLeft(graft, SETUP, GUEST);
-  }
-
-  private void write(String text) throws Exception {
-    inGuest("printf " + text + " >/dev/vda && sync");
-  }
-
-  private String content() throws Exception {
-    return inGuest("head -c 6 /dev/vda");
   }
 
   private String inGuest(String script) throws Exception {
@@ -99,7 +91,7 @@ class SnapshotIntegrationTest {
     return new String(bytes, 0, 6, StandardCharsets.US_ASCII);
   }
 
-  private String descriptor() throws Exception {
+  private String descriptor(String size) throws Exception {
     return RealHost.descriptor(
         folder,
         """
@@ -109,9 +101,9 @@ class SnapshotIntegrationTest {
           - name: %s
             kernel: {image: %s, initramfs: %s, arguments: console=ttyS0 quiet}
             memory: 256MiB
-            disks: [{name: data, size: 4MiB}]
+            disks: [{name: data, size: %s}]
             ready: {timeout: 3m}
         """
-            .formatted(SETUP, GUEST, RealHost.kernel(), RealHost.initramfs()));
+            .formatted(SETUP, GUEST, RealHost.kernel(), RealHost.initramfs(), size));
   }
 }

@@ -35,6 +35,11 @@ public record CreateDisk(
     implements GuestStep {
   private static final Duration LIMIT = Duration.ofSeconds(60);
 
+  /** The same disk with another size. */
+  public CreateDisk withSize(Optional<MemorySize> other) {
+    return new CreateDisk(guest, disk, backing, backingFormat, other, target);
+  }
+
   @Override
   public String name() {
     return "disk-" + disk;
