@@ -90,5 +90,6 @@ public record CreateDisk(
   public void undo(StepContext context, Map<String, Object> before) throws IOException {
     PrivateFiles.delete(target);
     Files.deleteIfExists(SshLogin.knownHostsBeside(target));
+    UnfinishedRestore.deleted(target);
   }
 }

@@ -7,12 +7,13 @@ import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.Optional;
 import org.w3c.dom.Element;
 
 /**
  * The mark of a guest whose disks are being restored from a snapshot: a file beside its disks with
- * the snapshot's name. If the restore is interrupted, some disks have the content of the snapshot
+ * the names of the snapshot and of the first disk's file, a line each. If the restore is interrupted, some disks have the content of the snapshot
  * and others a later one, and the guest must not start with them.
  */
 public final class UnfinishedRestore {
@@ -20,9 +21,10 @@ public final class UnfinishedRestore {
 
   private UnfinishedRestore() {}
 
-  /** Sets the mark beside a disk. */
+  /** Sets the mark beside the first disk. */
   public static void begin(Path disk, String snapshot) throws IOException {
-    PrivateFiles.write(disk.resolveSibling(FILE), snapshot.getBytes(StandardCharsets.UTF_8));
+    String lines = snapshot + "\n" + disk.getFileName() + "\n";
+    PrivateFiles.write(disk.resolveSibling(FILE), lines.getBytes(StandardCharsets.UTF_8));
   }
 
   /** Removes the mark. */
@@ -32,8 +34,19 @@ public final class UnfinishedRestore {
 
   /** The snapshot from which the disks beside this one are being restored; empty if none is. */
   public static Optional<String> of(Path disk) throws IOException {
+    return lines(disk).stream().findFirst();
+  }
+
+  private static List<String> lines(Path disk) throws IOException {
     Path mark = disk.resolveSibling(FILE);
-    return Files.exists(mark) ? Optional.of(Files.readString(mark)) : Optional.empty();
+    return Files.exists(mark) ? Files.readAllLines(mark) : List.of();
+  }
+
+  /** Removes the mark if the deleted disk was the first: no restore can end without it. */
+  static void deleted(Path disk) throws IOException {
+    if (lines(disk).stream().skip(1).anyMatch(disk.getFileName().toString()::equals)) {
+      end(disk);
+    }
   }
 
   /**
