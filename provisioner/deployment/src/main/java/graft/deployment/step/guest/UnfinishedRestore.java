@@ -13,8 +13,9 @@ import org.w3c.dom.Element;
 
 /**
  * The mark of a guest whose disks are being restored from a snapshot: a file beside its disks with
- * the names of the snapshot and of the first disk's file, a line each. If the restore is interrupted, some disks have the content of the snapshot
- * and others a later one, and the guest must not start with them.
+ * the names of the snapshot and of the first disk's file, a line each. If the restore is
+ * interrupted, some disks have the content of the snapshot and others a later one, and the guest
+ * must not start with them.
  */
 public final class UnfinishedRestore {
   private static final String FILE = "restoring";
