@@ -27,6 +27,7 @@ import graft.cli.guest.ImageCommand;
 import graft.cli.guest.RevokeCommand;
 import graft.cli.guest.RotateCommand;
 import graft.cli.guest.ShellCommand;
+import graft.cli.guest.SnapshotCommand;
 import graft.cli.guest.VerifyCommand;
 import graft.cli.host.DoctorCommand;
 import graft.cli.host.InspectCommand;
@@ -51,6 +52,7 @@ import graft.common.values.MemorySize;
 import graft.common.values.TimeSpan;
 import graft.common.values.UserName;
 import graft.deployment.descriptor.gpu.PortName;
+import graft.deployment.snapshot.SnapshotName;
 import graft.guests.bundle.PackageName;
 import java.io.FileDescriptor;
 import java.io.FileOutputStream;
@@ -166,6 +168,7 @@ public final class Main implements Runnable {
       command.registerConverter(TimeSpan.class, saying(TimeSpan::parse));
       command.registerConverter(UserName.class, saying(UserName::parse));
       command.registerConverter(PackageName.class, saying(PackageName::parse));
+      command.registerConverter(SnapshotName.class, saying(SnapshotName::parse));
     }
     line.setUsageHelpAutoWidth(true);
     line.setCaseInsensitiveEnumValuesAllowed(true);
@@ -207,6 +210,7 @@ public final class Main implements Runnable {
     commands.put("shell", ShellCommand::new);
     commands.put("cp", CpCommand::new);
     commands.put("console", ConsoleCommand::new);
+    commands.put("snapshot", SnapshotCommand::new);
     commands.put("verify", VerifyCommand::new);
     commands.put("rotate", RotateCommand::new);
     commands.put("revoke", RevokeCommand::new);

@@ -24,6 +24,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.concurrent.Callable;
 import java.util.concurrent.TimeUnit;
 
 /**
@@ -102,8 +103,54 @@ public final class PowerRun {
         });
   }
 
-  private interface Work {
-    Map<String, Outcome> on(Chosen chosen, LiveContext context) throws Exception;
+  /**
+   * Does something with a guest that is off, while the deployment is locked. A guest that was
+   * stopped for it is started again afterwards, also if it failed.
+   *
+   * @param command for the journal
+   * @param how the guest is stopped if it runs; empty to leave that to the work
+   */
+  public <T> T whileOff(String command, String guest, Optional<Stopping> how, Callable<T> work)
+      throws Exception {
+    return run(
+        command,
+        "graft snapshot list "
+            + state.deployment()
+            + " "
+            + guest
+            + " says how far it came, and graft start starts the guest",
+        List.of(guest),
+        (all, context) -> {
+          Chosen chosen = new Chosen(all.journal(), List.of(), List.of(guest));
+          boolean ran =
+              how.isPresent() && stopAll(chosen, how.get(), context).get(guest) != Outcome.WAS_OFF;
+          T result;
+          try {
+            result = work.call();
+          } catch (Exception e) {
+            if (ran) {
+              startAfter(e, chosen, context);
+            }
+            throw e;
+          }
+          if (ran) {
+            startAll(chosen, context);
+          }
+          return result;
+        });
+  }
+
+  private void startAfter(Exception failure, Chosen chosen, LiveContext context) {
+    try {
+      startAll(chosen, context);
+    } catch (Exception e) {
+      failure.addSuppressed(e);
+      progress.warning("the guest stays off: " + e.getMessage());
+    }
+  }
+
+  private interface Work<T> {
+    T on(Chosen chosen, LiveContext context) throws Exception;
   }
 
   /** What the names mean, in the order in which it was applied. */
@@ -147,23 +194,28 @@ public final class PowerRun {
     }
   }
 
-  private Map<String, Outcome> run(String command, List<String> names, Work work) throws Exception {
+  private <T> T run(String command, List<String> names, Work<T> work) throws Exception {
+    return run(
+        command, "graft " + command + " " + state.deployment() + " does the rest", names, work);
+  }
+
+  private <T> T run(String command, String afterwards, List<String> names, Work<T> work)
+      throws Exception {
     if (!state.exists()) {
       throw new GraftException(
           "there is no deployment '" + state.deployment() + "' here", "graft apply makes it");
     }
-    return DeploymentLock.holding(state, () -> locked(command, names, work));
+    return DeploymentLock.holding(state, () -> locked(command, afterwards, names, work));
   }
 
-  private Map<String, Outcome> locked(String command, List<String> names, Work work)
+  private <T> T locked(String command, String afterwards, List<String> names, Work<T> work)
       throws Exception {
     try (Connections connections = new Connections();
         Journal journal = Journal.open(state.journal(), Steps.CODEC, Clock.systemUTC())) {
       Chosen chosen = Chosen.of(journal.state(), names);
       LiveContext context = new LiveContext(connections, journal, progress);
-      return progress.interruptible(
-          "interrupted: graft " + command + " " + state.deployment() + " does the rest",
-          () -> work.on(chosen, context));
+      journal.note(command);
+      return progress.interruptible("interrupted: " + afterwards, () -> work.on(chosen, context));
     }
   }
 

@@ -14,11 +14,13 @@ public final class DataOption {
   @Option(
       names = "--delete-data",
       description =
-          "Delete guests' disks where that is part of the change. Without this option a person at a"
-              + " terminal is asked, and a script gets an error before anything is changed.")
+          "Delete data of guests' disks where that is part of the change. Without this option a"
+              + " person at a terminal is asked, and a script gets an error before anything is"
+              + " changed.")
   boolean delete;
 
-  DataConsent consent(Output output) {
+  /** Consents if the option was given, else asks a person at a terminal. */
+  public DataConsent consent(Output output) {
     return data -> delete || asked(output, data);
   }
 

@@ -4,8 +4,8 @@ import graft.common.values.TimeSpan;
 import graft.deployment.PowerRun.Stopping;
 import picocli.CommandLine.Option;
 
-/** How long {@code stop} and {@code restart} wait for a guest. */
-final class PowerPatience {
+/** How long commands that stop a guest wait for it. */
+public final class PowerPatience {
   @Option(
       names = "--timeout",
       paramLabel = "TIME",
@@ -18,7 +18,7 @@ final class PowerPatience {
       description = "Cut the power of guests that do not shut down in that time.")
   boolean force;
 
-  Stopping stopping() {
+  public Stopping stopping() {
     return new Stopping(timeout.toDuration(), force);
   }
 }

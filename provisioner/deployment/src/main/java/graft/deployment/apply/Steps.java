@@ -20,6 +20,7 @@ import graft.deployment.step.guest.CopyFile;
 import graft.deployment.step.guest.CreateDisk;
 import graft.deployment.step.guest.DefineGuest;
 import graft.deployment.step.guest.GrantAccess;
+import graft.deployment.step.guest.GrowDisk;
 import graft.deployment.step.guest.InstallByAgent;
 import graft.deployment.step.guest.InstallBySsh;
 import graft.deployment.step.guest.InstallIntoImage;
@@ -92,6 +93,7 @@ public final class Steps {
           new StepKind("build-initramfs", BuildInitramfs.class),
           new StepKind("build-seed", BuildSeed.class),
           new StepKind("create-disk", CreateDisk.class),
+          new StepKind("grow-disk", GrowDisk.class),
           new StepKind("define-guest", DefineGuest.class),
           new StepKind("start-guest", StartGuest.class),
           new StepKind("await-guest", AwaitGuest.class),

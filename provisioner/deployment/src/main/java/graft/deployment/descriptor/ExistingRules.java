@@ -28,6 +28,7 @@ final class ExistingRules {
           "cpus",
           "memory",
           "placement",
+          "disk-size",
           "disks",
           "networks",
           "firmware",

@@ -67,6 +67,12 @@ final class GuestRules {
               ? "a number alone is in bytes: did you mean '" + guest.memory().bytes() + "MiB'?"
               : "at least " + LEAST_MEMORY);
     }
+    if (guest.diskSize().isPresent() && guest.image().isEmpty()) {
+      problems.add(
+          positions.of(guest, "disk-size"),
+          "'disk-size' is the size of the disk that a guest boots, and this one boots no image",
+          "leave it out; the disks of 'disks' have a size each");
+    }
     guest.disks().forEach(disk -> disk(guest, disk));
     guest.networks().forEach(nic -> nic(guest, nic));
     guest.vgpus().forEach(vgpu -> vgpu(guest, vgpu));

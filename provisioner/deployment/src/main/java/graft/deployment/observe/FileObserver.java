@@ -3,7 +3,6 @@ package graft.deployment.observe;
 import graft.common.GraftException;
 import graft.common.grants.Grant;
 import java.io.IOException;
-import java.io.InputStream;
 import java.nio.charset.CharacterCodingException;
 import java.nio.file.DirectoryStream;
 import java.nio.file.FileVisitResult;
@@ -15,17 +14,14 @@ import java.nio.file.attribute.BasicFileAttributes;
 import java.nio.file.attribute.PosixFilePermission;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.nio.file.attribute.UserPrincipal;
-import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 
 /** Examines files. */
 final class FileObserver {
-  /** The first bytes of a qcow2 image (QEMU docs/interop/qcow2.txt). */
-  private static final byte[] QCOW2 = {'Q', 'F', 'I', (byte) 0xfb};
-
   private static final Set<PosixFilePermission> OWNER_ONLY =
       PosixFilePermissions.fromString("rw-------");
 
@@ -41,14 +37,17 @@ final class FileObserver {
       BasicFileAttributes attributes = Files.readAttributes(file, BasicFileAttributes.class);
       if (attributes.isRegularFile()) {
         boolean readable = Files.isReadable(file);
+        Optional<Long> qcow2 = readable ? QcowHeader.diskSize(file) : Optional.empty();
         files.put(
             file,
             new FileFacts(
                 attributes.size(),
                 attributes.lastModifiedTime().toMillis(),
                 readable,
-                readable && isQcow2(file),
-                isReachable(file)));
+                qcow2.isPresent(),
+                isReachable(file),
+                qcow2.orElse(attributes.size()),
+                ""));
       }
     } catch (IOException e) {
       // a file in a folder without access counts as missing
@@ -117,12 +116,6 @@ final class FileObserver {
       found.forEach(this::look);
     } catch (IOException e) {
       // the folder does not exist
-    }
-  }
-
-  private static boolean isQcow2(Path file) throws IOException {
-    try (InputStream in = Files.newInputStream(file)) {
-      return Arrays.equals(in.readNBytes(QCOW2.length), QCOW2);
     }
   }
 

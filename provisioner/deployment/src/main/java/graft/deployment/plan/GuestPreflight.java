@@ -3,6 +3,7 @@ package graft.deployment.plan;
 import graft.common.bind.Position;
 import graft.common.bind.Positions;
 import graft.common.bind.Problems;
+import graft.common.values.MemorySize;
 import graft.common.values.Name;
 import graft.deployment.descriptor.gpu.Gpu;
 import graft.deployment.descriptor.guest.Disk;
@@ -102,6 +103,7 @@ final class GuestPreflight {
               Position at = positions.of(guest, "image");
               if (file(image, at, "the image")) {
                 reachable(image, at);
+                size(guest, image);
               }
             });
     if (guest.kernel().isPresent()) {
@@ -143,6 +145,20 @@ final class GuestPreflight {
       problems.add(at, what + " cannot be read: " + path, "change its permissions, or be root");
     }
     return facts.isPresent();
+  }
+
+  /** A disk that is smaller than its image would be cut off. */
+  private void size(Guest guest, String image) {
+    long least = input.snapshot().file(input.file().resolve(image)).orElseThrow().diskSize();
+    if (guest.diskSize().filter(size -> size.bytes() < least).isPresent()) {
+      problems.add(
+          positions.of(guest, "disk-size"),
+          "a disk of "
+              + guest.diskSize().get()
+              + " is smaller than its image, which has "
+              + new MemorySize(least),
+          "write at least that, or leave it out");
+    }
   }
 
   /** A libvirt of root's runs guests as a user of its own. */

@@ -12,6 +12,7 @@ import graft.deployment.descriptor.guest.Kernel;
 import graft.deployment.descriptor.guest.Ready;
 import graft.deployment.descriptor.guest.Setup;
 import graft.deployment.descriptor.guest.VGpu;
+import graft.deployment.disk.DiskGrowth;
 import graft.deployment.fabric.GuestDevices;
 import graft.deployment.observe.FileFacts;
 import graft.deployment.state.ChannelMeasurement;
@@ -116,14 +117,14 @@ final class GuestSteps {
     steps.add(new MakeFolder(name, folder, layout.ownParents() + 1));
     if (guest.image().isPresent()) {
       Path image = input.file().resolve(guest.image().get());
-      steps.add(disk("root", Optional.of(image), Optional.empty(), folder.resolve(ROOT_DISK)));
+      steps.addAll(disk("root", Optional.of(image), guest.diskSize(), folder.resolve(ROOT_DISK)));
     }
     if (guest.root().isPresent()) {
       steps.addAll(new GuestContainer(input, guest).steps());
     }
     for (Disk disk : guest.disks()) {
       Optional<Path> source = disk.source().map(input.file()::resolve);
-      steps.add(disk(disk.name().text(), source, disk.size(), folder.resolve(diskFile(disk))));
+      steps.addAll(disk(disk.name().text(), source, disk.size(), folder.resolve(diskFile(disk))));
     }
     steps.addAll(login.steps());
     Payload payload = login.with(new GuestBundles(input, servers, guest).payload());
@@ -284,11 +285,15 @@ final class GuestSteps {
     }
   }
 
-  private Step disk(String disk, Optional<Path> source, Optional<MemorySize> size, Path target) {
+  private List<Step> disk(
+      String disk, Optional<Path> source, Optional<MemorySize> size, Path target) {
     Optional<FileFacts> facts = source.flatMap(input.snapshot()::file);
     String format = facts.map(f -> f.qcow2() ? "qcow2" : "raw").orElse("");
-    return new CreateDisk(
-        name, disk, source.map(p -> facts.orElseThrow().stamp(p)), format, size, target);
+    Optional<FileStamp> image = source.map(path -> facts.orElseThrow().stamp(path));
+    CreateDisk made = new CreateDisk(name, disk, image, format, size, target);
+    DiskGrowth growth = new DiskGrowth(input.journal(), input.snapshot(), made);
+    UnfitHostException.refuse(growth.problems(input.file().positions().of(guest)));
+    return growth.steps(uri, uuid);
   }
 
   private void domain(List<Step> steps) {

@@ -2,6 +2,7 @@ package graft.deployment.plan;
 
 import graft.common.GraftException;
 import graft.common.bind.Problem;
+import graft.common.bind.Problems;
 import java.util.List;
 import java.util.stream.Collectors;
 
@@ -19,5 +20,12 @@ public final class UnfitHostException extends GraftException {
   /** The problems, in the order of the descriptor. */
   public List<Problem> problems() {
     return problems;
+  }
+
+  /** Throws it if there are problems. */
+  static void refuse(Problems problems) {
+    if (!problems.isEmpty()) {
+      throw new UnfitHostException(problems.sorted());
+    }
   }
 }

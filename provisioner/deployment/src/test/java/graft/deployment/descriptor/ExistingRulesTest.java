@@ -70,6 +70,7 @@ class ExistingRulesTest {
         "cpus: 1",
         "memory: 512MiB",
         "placement: {locked: true}",
+        "disk-size: 1GiB",
         "disks: [{name: d, size: 1GiB}]",
         "networks: [user]",
         "passthrough: [{pci: \"3b:00.0\"}]",

@@ -34,6 +34,7 @@ import graft.deployment.step.guest.CopyFile;
 import graft.deployment.step.guest.CreateDisk;
 import graft.deployment.step.guest.DefineGuest;
 import graft.deployment.step.guest.GrantAccess;
+import graft.deployment.step.guest.GrowDisk;
 import graft.deployment.step.guest.MakeFolder;
 import graft.deployment.step.guest.MakeRegion;
 import graft.deployment.step.guest.MakeRoot;
@@ -216,12 +217,19 @@ final class FakeHost {
 
   /** A file for a token, which cannot be used for the reason. */
   FakeHost tokenFile(String path, String problem) {
-    files.put(Path.of(path), new FileFacts(64, 2000, true, false, true, problem));
+    files.put(Path.of(path), new FileFacts(64, 2000, true, false, true, 64, problem));
     return this;
   }
 
   FakeHost without(String program) {
     programs.remove(program);
+    return this;
+  }
+
+  /** A qcow2 image of a disk of this size. */
+  FakeHost disk(String path, String size) {
+    long bytes = MemorySize.parse(size).bytes();
+    files.put(Path.of(path), new FileFacts(1000, 2000, true, true, true, bytes, ""));
     return this;
   }
 
@@ -562,6 +570,9 @@ final class FakeHost {
       file(seed.target().toString());
     } else if (step instanceof CreateDisk disk) {
       file(disk.target().toString());
+      disk.size().ifPresent(size -> disk(disk.target().toString(), size.toString()));
+    } else if (step instanceof GrowDisk grow) {
+      disk(grow.target().toString(), grow.size().toString());
     } else if (step instanceof DefineGuest define) {
       guests.put(
           define.guest(),

@@ -123,8 +123,8 @@ class PlannerTest {
             "DO verify");
     assertThat(host.plan(image.replace("data, size: 1GiB", "data, size: 2GiB")).actions())
         .extracting(a -> a.kind() + " " + a.step().name())
-        .contains("UNDO disk-data", "DO disk-data")
-        .doesNotContain("UNDO disk-more", "UNDO disk-root");
+        .contains("DO grow-data")
+        .doesNotContain("UNDO disk-data", "UNDO disk-more", "UNDO disk-root");
   }
 
   @Test

@@ -13,6 +13,7 @@ public record Disk(
             "Its name. The first 20 characters are its serial number in the guest, except under"
                 + " Xen, whose disks have none.")
         Name name,
-    @Doc("The size of a new empty disk.") Optional<MemorySize> size,
+    @Doc("The size of a new empty disk. It may become larger later, and never smaller.")
+        Optional<MemorySize> size,
     @Doc("A disk image to start from.") Optional<String> source,
     @Default("false") @Doc("Whether it is read-only for the guest.") boolean readOnly) {}

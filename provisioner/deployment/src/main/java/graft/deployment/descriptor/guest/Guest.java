@@ -28,6 +28,11 @@ public record Guest(
             "A qcow2 or raw disk image that it boots, or the name of an image of graft image, such"
                 + " as debian:12. The guest gets a copy; the image itself is never written.")
         Optional<String> image,
+    @Doc(
+            "The size of the disk that it boots, at least its image's, which is the size if absent."
+                + " A larger one makes the disk of a guest that exists larger, also while it runs;"
+                + " a disk never shrinks.")
+        Optional<MemorySize> diskSize,
     @Doc("A kernel that it boots directly, in place of an image.") Optional<Kernel> kernel,
     @Doc("A machine that exists already, in place of one that Graft makes.")
         Optional<Existing> existing,
@@ -67,6 +72,7 @@ public record Guest(
     return new Guest(
         name,
         image,
+        diskSize,
         kernel,
         existing,
         root,

@@ -35,6 +35,11 @@ public record CreateDisk(
     implements GuestStep {
   private static final Duration LIMIT = Duration.ofSeconds(60);
 
+  /** The same disk with another size. */
+  public CreateDisk withSize(Optional<MemorySize> other) {
+    return new CreateDisk(guest, disk, backing, backingFormat, other, target);
+  }
+
   @Override
   public String name() {
     return "disk-" + disk;
@@ -85,5 +90,6 @@ public record CreateDisk(
   public void undo(StepContext context, Map<String, Object> before) throws IOException {
     PrivateFiles.delete(target);
     Files.deleteIfExists(SshLogin.knownHostsBeside(target));
+    UnfinishedRestore.deleted(target);
   }
 }

@@ -55,6 +55,7 @@ public record StartGuest(String uri, String guest, String uuid, Path console) im
     if (state == GuestState.PAUSED) {
       domain.resume();
     } else if (!state.isActive()) {
+      UnfinishedRestore.refuse(guest, domain.definitionXml().getDocumentElement());
       Files.deleteIfExists(console);
       domain.start();
     }

@@ -1,0 +1,2 @@
+/** What becomes of guests' disks whose size in the descriptor changes. */
+package graft.deployment.disk;

@@ -1,0 +1,2 @@
+/** Snapshots of the disks of guests that are off. */
+package graft.deployment.snapshot;
