@@ -118,6 +118,24 @@ class MainTest {
   }
 
   @Test
+  void linksThatCannotBeMeasuredAreRefused() {
+    assertThat(graft("bench", "remoting", "--rate", "1Mbit")).isEqualTo(ExitCode.FAILED);
+    assertThat(graft("bench", "remoting", "--", "./train")).isEqualTo(ExitCode.FAILED);
+    assertThat(err.toString()).contains("--rate is the rate of a link", "over links only");
+    List<String> far = List.of("bench", "remoting", "--rtt", "5ms");
+    for (String more :
+        List.of("--channel=shm", "--channel=tcp,tls", "--native", "--data-connections=0")) {
+      List<String> words = new ArrayList<>(far);
+      words.add(more);
+      assertThat(graft(words.toArray(String[]::new))).as(more).isEqualTo(ExitCode.FAILED);
+    }
+    assertThat(graft("bench", "remoting", "--rtt", "30")).isEqualTo(ExitCode.USAGE);
+    assertThat(graft("bench", "remoting", "--rtt", "5ms", "--rate", "0Mbit"))
+        .isEqualTo(ExitCode.USAGE);
+    assertThat(err.toString()).contains("'30' is not a time", "'0Mbit' is not a rate");
+  }
+
+  @Test
   void problemsAreThereForProgramsToo() throws Exception {
     graft("validate", "--output", "json", write("graf: 1\n"));
     assertThat(Json.readObject(out.toString())).containsEntry("valid", false);
