@@ -116,9 +116,6 @@ final class BenchRemotingCommand implements Callable<Integer> {
   public Integer call() throws Exception {
     channels.forEach(PrivateServer::checkChannel);
     boolean isFar = link.areGiven();
-    if (channels.isEmpty()) {
-      channels = List.of("shm", "unix", "tcp");
-    }
     if (lanes != null) {
       output.err().println("--lanes is now --data-connections");
       dataConnections = lanes;
@@ -128,6 +125,9 @@ final class BenchRemotingCommand implements Callable<Integer> {
     }
     if (isFar) {
       return overLinks();
+    }
+    if (channels.isEmpty()) {
+      channels = List.of("shm", "unix", "tcp");
     }
     Path client = ClientFolder.existing();
     RemotingBench bench =
