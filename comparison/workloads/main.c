@@ -22,6 +22,7 @@ static const char usage[] =
     "  remoting    each copy waited for, launches, allocation, a round trip           quick=yes\n"
     "  start       the start of CUDA alone\n"
     "  load        that, and all until a first kernel has run, which the driver compiles or finds in its cache\n"
+    "  step        steps of a training loop: a copy to the device, launches, a copy back                scale=N\n"
     "  plain-tcp   what plain TCP carries on loopback, without CUDA    streams=N quick=yes\n"
     "  launch      launches, synchronization, allocation, start-up     scale=N\n"
     "  synthetic   a share of the time in transfers, the rest in a kernel\n"
@@ -295,7 +296,7 @@ int main(int argc, char **argv) {
   } workloads[] = {{"bandwidth", bandwidth}, {"launch", launches},     {"synthetic", synthetic},
                    {"kernels", kernels},     {"memory", patterns},     {"multi-gpu", multi_gpu},
                    {"remoting", remoting},   {"plain-tcp", plain_tcp}, {"start", nothing},
-                   {"load", load_kernels},   {"sharing", sharing}};
+                   {"load", load_kernels},   {"sharing", sharing},     {"step", steps}};
   void (*run)(void) = NULL;
   for (size_t i = 0; i < sizeof workloads / sizeof *workloads; i++) {
     if (argc > 1 && !strcmp(argv[1], workloads[i].name)) run = workloads[i].run;
@@ -312,7 +313,7 @@ int main(int argc, char **argv) {
     return help ? 0 : 2;
   }
   if (run == multi_gpu) start_nodes();
-  bool bare = run == remoting || run == nothing || run == load_kernels || run == plain_tcp;
+  bool bare = run == remoting || run == nothing || run == load_kernels || run == plain_tcp || run == steps;
   if (run != plain_tcp) start_cuda(bare);
   double start = now();
   run();

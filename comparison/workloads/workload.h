@@ -121,6 +121,7 @@ size_t copy_sizes(void);
 void remoting(void);
 void plain_tcp(void);
 void sharing(void);
+void steps(void);
 /* multi-gpu: starts the processes of further nodes. Called before load_driver, since CUDA does not work after fork. */
 void start_nodes(void);
 

@@ -45,6 +45,12 @@ static inline bool fake_put(int fd, const void *data, size_t bytes) {
   return send(fd, data, bytes, MSG_NOSIGNAL) == (ssize_t)bytes;
 }
 
+/* Called, if it is set, when the client has sent its proof, with the key of TLS. False ends the handshake without a welcome. */
+static bool (*fake_before_welcome)(int fd);
+static uint8_t fake_tls_key[32];
+/* Whether the server proves that it knows the token. */
+static bool fake_knows_token = true;
+
 static inline bool fake_handshake(int fd) {
   uint8_t hello[128], challenge[64] = {0}, proof[32], welcome[256] = {0};
   if (!fake_get(fd, hello, sizeof hello)) return false;
@@ -57,6 +63,11 @@ static inline bool fake_handshake(int fd) {
   const void *parts[] = {"graft server 1", hello + 16, challenge + 16, &hash, hello + 48};
   const size_t sizes[] = {14, 32, 32, 8, 80};
   graft_hmac_sha256(token, 32, parts, sizes, 5, welcome + 16);
+  if (!fake_knows_token) welcome[16] ^= 1;
+  const void *tls_parts[] = {"graft tls 1", hello + 16, challenge + 16, &hash, hello + 48};
+  const size_t tls_sizes[] = {11, 32, 32, 8, 80};
+  graft_hmac_sha256(token, 32, tls_parts, tls_sizes, 5, fake_tls_key);
+  if (fake_before_welcome && !fake_before_welcome(fd)) return false;
   return fake_put(fd, welcome, sizeof welcome);
 }
 

@@ -15,7 +15,9 @@
 
 #define SMALLEST_CHUNK (128u << 10)
 #define LARGEST_CHUNK (1u << 20) /* while another transfer is under way */
-#define MOST_BEGUN 8             /* chunks under way on a connection, where the transport allows several */
+/* A server whose answer to the greeting took this long is far away, or busy. */
+#define FAR_NANOSECONDS 10000000u
+#define MOST_BEGUN 8 /* chunks under way on a connection, where the transport allows several */
 /* How long a connection's threads poll for the next chunk, and a thread polls for its data to be sent, before they sleep. They yield the CPU between polls. Waking a thread takes 0.2 to 0.4 ms in a virtual machine. Machines with few CPUs do not poll. */
 #define NEXT_YIELD_NANOSECONDS 1000000u
 #define DONE_YIELD_NANOSECONDS 10000000u
@@ -122,7 +124,7 @@ struct graft_transfer *graft_data_connections_send(struct graft_session *session
     return NULL;
   }
   const struct graft_transport *transport = d->each[0].connection.transport;
-  size_t shares = (size_t)(d->count * transport->chunks_per_connection);
+  size_t shares = (size_t)(__atomic_load_n(&d->count, __ATOMIC_RELAXED) * transport->chunks_per_connection);
   size_t chunk = (bytes / shares + 65535) & ~(size_t)65535;
   if (chunk < SMALLEST_CHUNK) chunk = SMALLEST_CHUNK;
   if (chunk > transport->largest_chunk) chunk = transport->largest_chunk;
@@ -198,7 +200,47 @@ static int suitable_count(const struct graft_transport *transport) {
   return processors >= 16 ? 6 : processors >= 8 ? 4 : processors >= 4 ? 2 : transport->least_connections;
 }
 
-/* Called with the lock held. */
+static bool connect_one(struct graft_session *session, struct graft_connection *connection) {
+  char reason[400];
+  bool open = graft_connect_further(&session->config, &session->key, GRAFT_FOR_BULK_DATA, connection, reason, sizeof reason);
+  if (!open && session->config.debug) graft_say("no connection for bulk data: %s", reason);
+  return open;
+}
+
+/* Starts the threads of a connection. Called with the lock held. */
+static bool add(struct graft_session *session, const struct graft_connection *connection) {
+  struct graft_data_connections *d = &session->data;
+  struct graft_data_connection *next = &d->each[d->count];
+  *next = (struct graft_data_connection){session, *connection};
+  if (!graft_start_thread(sender, next)) {
+    graft_connection_close(&next->connection);
+    return false;
+  }
+  __atomic_store_n(&d->count, d->count + 1, __ATOMIC_SEQ_CST);
+  if (!graft_start_thread(receiver, next)) graft_session_die(session, "no thread for a connection", 0);
+  /* If the session has ended meanwhile, its end has shut down the connections that it saw. */
+  if (__atomic_load_n(&session->dead, __ATOMIC_SEQ_CST)) graft_connection_shutdown(&next->connection);
+  return true;
+}
+
+static void *open_apart(void *argument) {
+  struct graft_session *session = argument;
+  struct graft_connection connection;
+  if (!connect_one(session, &connection)) return NULL;
+  pthread_mutex_lock(&session->data.lock);
+  add(session, &connection);
+  pthread_mutex_unlock(&session->data.lock);
+  return NULL;
+}
+
+static void open_in_turn(struct graft_session *session, int count) {
+  struct graft_connection connection;
+  for (int i = 0; i < count; i++) {
+    if (!connect_one(session, &connection) || !add(session, &connection)) return;
+  }
+}
+
+/* Opening a connection takes four round trips. If the server is far away, no call waits for that: bulk data goes with its records until the first connection is open. Called with the lock held. */
 static void open_all(struct graft_session *session) {
   struct graft_data_connections *d = &session->data;
   const struct graft_config *config = &session->config;
@@ -206,28 +248,16 @@ static void open_all(struct graft_session *session) {
   bool yields = graft_gives_way(config);
   d->next_nanoseconds = yields ? NEXT_YIELD_NANOSECONDS : (uint64_t)config->spin_microseconds * 1000;
   d->done_nanoseconds = yields ? DONE_YIELD_NANOSECONDS : 0;
-  int count = config->data_connections < 0 ? 1 : config->data_connections;
-  for (int i = 0; i < count && i < GRAFT_MOST_DATA_CONNECTIONS; i++) {
-    char reason[400];
-    struct graft_data_connection *next = &d->each[d->count];
-    next->session = session;
-    if (!graft_connect_further(config, &session->key, GRAFT_FOR_BULK_DATA, &next->connection, reason, sizeof reason)) {
-      if (config->debug) graft_say("no connection for bulk data: %s", reason);
-      return;
-    }
-    if (config->data_connections < 0) count = suitable_count(next->connection.transport);
-    if (!graft_start_thread(sender, next)) {
-      graft_connection_close(&next->connection);
-      return;
-    }
-    __atomic_store_n(&d->count, d->count + 1, __ATOMIC_RELEASE);
-    if (!graft_start_thread(receiver, next)) graft_session_die(session, "no thread for a connection", 0);
-  }
+  int count = config->data_connections < 0 ? suitable_count(session->connection.transport) : config->data_connections;
+  if (count > GRAFT_MOST_DATA_CONNECTIONS) count = GRAFT_MOST_DATA_CONNECTIONS;
+  bool is_far = session->key.greeting_nanoseconds >= FAR_NANOSECONDS;
+  if (!is_far) open_in_turn(session, count);
+  for (int i = 0; is_far && i < count && graft_start_thread(open_apart, session); i++) continue;
 }
 
 void graft_data_connections_shutdown(struct graft_session *session) {
   struct graft_data_connections *d = &session->data;
-  int count = __atomic_load_n(&d->count, __ATOMIC_ACQUIRE);
+  int count = __atomic_load_n(&d->count, __ATOMIC_SEQ_CST);
   for (int i = 0; i < count; i++) graft_connection_shutdown(&d->each[i].connection);
 }
 
@@ -242,5 +272,5 @@ bool graft_data_connections_ready(struct graft_session *session) {
     }
     pthread_mutex_unlock(&d->lock);
   }
-  return d->count > 0;
+  return __atomic_load_n(&d->count, __ATOMIC_ACQUIRE) > 0;
 }

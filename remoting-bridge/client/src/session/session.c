@@ -115,7 +115,7 @@ bool graft_thread_is_ours(pid_t thread) {
 /* Only the first failure is printed; every later call returns the same error. */
 void graft_session_die(struct graft_session *s, const char *what, int error) {
   int expected = 0;
-  if (__atomic_compare_exchange_n(&s->dead, &expected, GRAFT_DEVICE_UNAVAILABLE, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {
+  if (__atomic_compare_exchange_n(&s->dead, &expected, GRAFT_DEVICE_UNAVAILABLE, false, __ATOMIC_SEQ_CST, __ATOMIC_ACQUIRE)) {
     graft_say("session with %s ended: %s%s%s; the GPU is not available to this process any more", s->config.server, what,
               error ? ": " : "", error ? strerror(error) : "");
     graft_connection_shutdown(&s->connection);

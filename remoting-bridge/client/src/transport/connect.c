@@ -63,17 +63,14 @@ static bool has_tls(const struct graft_config *config, char *reason, size_t size
   return false;
 }
 
-/* Performs TLS if it is wanted, and opens the transport, after the server's welcome. Transports that do not send their data over the socket use TLS only while the two ends agree. */
-static bool open_transport(const struct graft_transport *transport, const struct graft_config *config, const uint8_t *tls_key,
+/* Completes TLS if it has begun, and opens the transport, after the server's welcome. Transports that do not send their data over the socket use TLS only while the two ends agree. */
+static bool open_transport(const struct graft_transport *transport, const struct graft_config *config,
                            struct graft_connection *connection, char *reason, size_t size) {
-  connection->transport = transport == &graft_socket_transport && tls_key ? &graft_tls_transport : transport;
-  if (tls_key) {
-    char why[300];
-    connection->tls = graft_tls_open(connection->fd, false, tls_key, GRAFT_HANDSHAKE_MILLISECONDS, why, sizeof why);
-    if (!connection->tls) {
-      snprintf(reason, size, "server %s: %s", config->server, why);
-      return false;
-    }
+  char why[300];
+  connection->transport = transport == &graft_socket_transport && connection->tls ? &graft_tls_transport : transport;
+  if (connection->tls && !graft_tls_finish(connection->tls, GRAFT_HANDSHAKE_MILLISECONDS, why, sizeof why)) {
+    snprintf(reason, size, "server %s: %s", config->server, why);
+    return false;
   }
   bool open = !transport->open || transport->open(connection, config, reason, size);
   if (transport->open) {
@@ -87,12 +84,11 @@ static bool open_transport(const struct graft_transport *transport, const struct
 static bool enter(const struct graft_transport *transport, const struct graft_config *config,
                   const struct graft_certificates *certificates, uint32_t channel, struct graft_session_key *key,
                   struct graft_connection *connection, char *reason, size_t size) {
-  uint8_t tls_key[GRAFT_TLS_KEY];
   bool tls = wants_tls(config, connection->fd);
-  bool ready = (!tls || has_tls(config, reason, size)) &&
-               graft_authenticate(connection->fd, config, certificates, channel, key, tls ? tls_key : NULL, reason, size) &&
-               open_transport(transport, config, tls ? tls_key : NULL, connection, reason, size);
-  explicit_bzero(tls_key, sizeof tls_key);
+  bool ready =
+      (!tls || has_tls(config, reason, size)) &&
+      graft_authenticate(connection->fd, config, certificates, channel, key, tls ? &connection->tls : NULL, reason, size) &&
+      open_transport(transport, config, connection, reason, size);
   if (!ready) graft_connection_close(connection);
   return ready;
 }

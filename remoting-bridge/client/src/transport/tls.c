@@ -268,7 +268,16 @@ static void forget_handshake(struct graft_tls *tls) {
   explicit_bzero(tls->secrets, sizeof tls->secrets);
 }
 
-struct graft_tls *graft_tls_open(int fd, bool server, const uint8_t *key, int milliseconds, char *reason, size_t size) {
+/* Lets OpenSSL send its first message, if this end begins. */
+static bool greet(struct graft_tls *tls, char *reason, size_t size) {
+  tls->lib->ERR_clear_error();
+  int error = tls->lib->SSL_get_error(tls->ssl, tls->lib->SSL_do_handshake(tls->ssl));
+  if (error == ERROR_WANT_READ || error == ERROR_WANT_WRITE) return true;
+  say_why(tls->lib, "the TLS handshake failed", reason, size);
+  return false;
+}
+
+struct graft_tls *graft_tls_begin(int fd, bool server, const uint8_t *key, char *reason, size_t size) {
   const struct graft_tls_library *l = ready(reason, size);
   struct graft_tls *tls = l ? calloc(1, sizeof *tls) : NULL;
   if (!tls) {
@@ -282,9 +291,20 @@ struct graft_tls *graft_tls_open(int fd, bool server, const uint8_t *key, int mi
   memcpy(tls->key, key, sizeof tls->key);
   bool attached = attach(tls, server);
   if (!attached) snprintf(reason, size, "no memory for TLS");
-  bool open = attached && shake_hands(tls, milliseconds, reason, size) && take_keys(tls, reason, size);
+  if (attached && greet(tls, reason, size)) return tls;
+  graft_tls_close(tls);
+  return NULL;
+}
+
+bool graft_tls_finish(struct graft_tls *tls, int milliseconds, char *reason, size_t size) {
+  bool open = shake_hands(tls, milliseconds, reason, size) && take_keys(tls, reason, size);
   forget_handshake(tls);
-  if (open) return tls;
+  return open;
+}
+
+struct graft_tls *graft_tls_open(int fd, bool server, const uint8_t *key, int milliseconds, char *reason, size_t size) {
+  struct graft_tls *tls = graft_tls_begin(fd, server, key, reason, size);
+  if (!tls || graft_tls_finish(tls, milliseconds, reason, size)) return tls;
   graft_tls_close(tls);
   return NULL;
 }
@@ -416,6 +436,7 @@ void graft_tls_limit_key(struct graft_tls *tls, uint64_t records) { tls->records
 
 void graft_tls_close(struct graft_tls *tls) {
   if (!tls) return;
+  if (tls->ssl) forget_handshake(tls);
   graft_tls_key_close(&tls->sends);
   graft_tls_key_close(&tls->receives);
   explicit_bzero(tls->plain, tls->plain_bytes);

@@ -25,6 +25,10 @@ GRAFT_TLS_API bool graft_tls_present(char *reason, size_t size);
  * caller's. NULL with a reason. */
 GRAFT_TLS_API struct graft_tls *graft_tls_open(int fd, bool server, const uint8_t *key, int milliseconds, char *reason,
                                                size_t size);
+/* The same in two parts: the client's greeting is sent, and the other end's answer is awaited. Between the two the socket may carry other bytes to
+ * this end, and none from it. The key is not used again. NULL with a reason; false with a reason, and the caller closes. */
+struct graft_tls *graft_tls_begin(int fd, bool server, const uint8_t *key, char *reason, size_t size);
+bool graft_tls_finish(struct graft_tls *tls, int milliseconds, char *reason, size_t size);
 /* Receives what has arrived, as recv(2) with MSG_DONTWAIT: -1 with EAGAIN if no whole record has, 0 if the other end has closed the
  * connection, -1 with EPROTO if a record is not the other end's. */
 GRAFT_TLS_API ssize_t graft_tls_try(struct graft_tls *tls, void *to, size_t bytes);

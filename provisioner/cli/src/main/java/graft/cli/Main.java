@@ -51,6 +51,8 @@ import graft.common.values.Endpoint;
 import graft.common.values.MemorySize;
 import graft.common.values.TimeSpan;
 import graft.common.values.UserName;
+import graft.comparison.link.LinkRate;
+import graft.comparison.link.RoundTrip;
 import graft.deployment.descriptor.gpu.PortName;
 import graft.deployment.snapshot.SnapshotName;
 import graft.guests.bundle.PackageName;
@@ -165,6 +167,8 @@ public final class Main implements Runnable {
       command.registerConverter(ServerAddress.class, saying(ServerAddress::parse));
       command.registerConverter(MemorySize.class, saying(MemorySize::parse));
       command.registerConverter(PortName.class, saying(PortName::parse));
+      command.registerConverter(RoundTrip.class, saying(RoundTrip::parse));
+      command.registerConverter(LinkRate.class, saying(LinkRate::parse));
       command.registerConverter(TimeSpan.class, saying(TimeSpan::parse));
       command.registerConverter(UserName.class, saying(UserName::parse));
       command.registerConverter(PackageName.class, saying(PackageName::parse));

@@ -19,6 +19,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -115,6 +116,29 @@ class MainTest {
         .contains("lab.yaml:2:10: Graft makes no guests on VMware ESXi")
         .contains("existing: {ssh: USER@HOST}")
         .endsWith("1 problem\n");
+  }
+
+  @Test
+  void linksThatCannotBeMeasuredAreRefused() {
+    assertThat(graft("bench", "remoting", "--rate", "1Mbit")).isEqualTo(ExitCode.FAILED);
+    assertThat(graft("bench", "remoting", "--", "./train")).isEqualTo(ExitCode.FAILED);
+    assertThat(err.toString()).contains("--rate is the rate of a link", "over links only");
+    Map<String, String> wrong =
+        Map.of(
+            "--channel=shm", "one of the channels tcp and tls",
+            "--channel=tcp,tls", "one of the channels tcp and tls",
+            "--native", "--rtt and --native exclude each other",
+            "--data-connections=0", "must be from 1 to 16");
+    wrong.forEach(
+        (option, why) -> {
+          err.getBuffer().setLength(0);
+          assertThat(graft("bench", "remoting", "--rtt", "5ms", option)).isEqualTo(ExitCode.FAILED);
+          assertThat(err.toString()).as(option).contains(why);
+        });
+    assertThat(graft("bench", "remoting", "--rtt", "30")).isEqualTo(ExitCode.USAGE);
+    assertThat(graft("bench", "remoting", "--rtt", "5ms", "--rate", "0Mbit"))
+        .isEqualTo(ExitCode.USAGE);
+    assertThat(err.toString()).contains("'30' is not a time", "'0Mbit' is not a rate");
   }
 
   @Test

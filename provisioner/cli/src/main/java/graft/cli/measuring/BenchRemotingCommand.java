@@ -7,10 +7,12 @@ import graft.common.program.ClientFolder;
 import graft.common.values.TimeSpan;
 import graft.comparison.bench.RemotingBench;
 import graft.comparison.bench.RemotingResults;
+import graft.comparison.link.LinkBench;
 import graft.comparison.local.OwnProgram;
 import graft.comparison.local.PrivateServer;
 import graft.comparison.local.ProgramEnvironment;
 import graft.comparison.results.Results;
+import graft.comparison.results.ResultsTable;
 import java.nio.file.Path;
 import java.time.LocalDate;
 import java.util.LinkedHashMap;
@@ -37,6 +39,15 @@ import picocli.CommandLine.Option;
           + " compiled kernels empty and filled. With --native the program also runs on this machine's"
           + " driver, in the same run, and ratios are to that. Over tcp, what plain TCP carries"
           + " with as many streams is measured too.",
+      "",
+      "With --rtt the server is far away: programs reach it over a link that delays, which a relay"
+          + " inside Graft makes, and which is encrypted as connections to other machines are. The"
+          + " table has the start of a small program to the end of its process (start), the steps of"
+          + " a loop that copies to the device, launches 50 kernels and copies a number back (step),"
+          + " and how often each waits for the server (waits). The link's round trips are the time"
+          + " that the delay adds, divided by the round trip: beside the waits they contain those for"
+          + " opening connections. A program of your own runs once without being measured, so that"
+          + " its kernels are compiled, and then once over each link, in a new process.",
       ""
     },
     footerHeading = "%nExamples:%n",
@@ -44,7 +55,9 @@ import picocli.CommandLine.Option;
       "  graft bench remoting --device gpu --native",
       "  graft bench remoting --device software --channel shm --quick",
       "  graft bench remoting --device gpu --channel tcp,tls",
-      "  graft bench remoting --device gpu --native --save results"
+      "  graft bench remoting --device gpu --native --save results",
+      "  graft bench remoting --rtt 1ms,30ms,150ms --rate 100Mbit",
+      "  graft bench remoting --rtt 30ms --device gpu -- python3 train.py"
     })
 final class BenchRemotingCommand implements Callable<Integer> {
   @Mixin Output output;
@@ -60,11 +73,12 @@ final class BenchRemotingCommand implements Callable<Integer> {
       names = "--channel",
       paramLabel = "CHANNEL",
       split = ",",
-      defaultValue = "shm,unix,tcp",
       description =
           "shm, unix, tcp, tls (tcp with encryption) or rdma; several between commas (default:"
-              + " ${DEFAULT-VALUE}).")
-  List<String> channels;
+              + " shm,unix,tcp; with --rtt one of tcp and tls, default tls).")
+  List<String> channels = List.of();
+
+  @Mixin LinkOptions link;
 
   @Option(names = "--native", description = "Measure this machine's own driver as well.")
   boolean local;
@@ -92,14 +106,16 @@ final class BenchRemotingCommand implements Callable<Integer> {
   TimeSpan limit;
 
   @Option(
-      names = "--save",
+      names = {"--save", "--folder"},
       paramLabel = "FOLDER",
-      description = "Write remoting.md, remoting.json and remoting.svg there.")
+      description =
+          "Write remoting.md, remoting.json and remoting.svg there; with --rtt link.md and so on.")
   Path folder;
 
   @Override
   public Integer call() throws Exception {
     channels.forEach(PrivateServer::checkChannel);
+    boolean isFar = link.areGiven();
     if (lanes != null) {
       output.err().println("--lanes is now --data-connections");
       dataConnections = lanes;
@@ -107,16 +123,15 @@ final class BenchRemotingCommand implements Callable<Integer> {
     if (dataConnections < 1 || dataConnections > 16) {
       throw new GraftException("--data-connections must be from 1 to 16", "");
     }
+    if (isFar) {
+      return overLinks();
+    }
+    if (channels.isEmpty()) {
+      channels = List.of("shm", "unix", "tcp");
+    }
     Path client = ClientFolder.existing();
     RemotingBench bench =
-        new RemotingBench(
-            OwnProgram.path(),
-            quick,
-            limit.toDuration(),
-            what -> {
-              output.err().println(what);
-              output.err().flush();
-            });
+        new RemotingBench(OwnProgram.path(), quick, limit.toDuration(), this::report);
     Results results = new Results();
     if (local) {
       results.addAll(bench.measure(ProgramEnvironment.ofThisMachine()));
@@ -137,6 +152,36 @@ final class BenchRemotingCommand implements Callable<Integer> {
     new SavedResults(output, results, RemotingResults.table(results), results.tree(machine()))
         .show(folder, "remoting", RemotingResults.NATIVE);
     return ExitCode.OK;
+  }
+
+  private Integer overLinks() throws Exception {
+    String channel = channels.isEmpty() ? "tls" : channels.get(0);
+    if (channels.size() > 1 || !(channel.equals("tcp") || channel.equals("tls"))) {
+      throw new GraftException("--rtt needs one of the channels tcp and tls", "");
+    }
+    if (local) {
+      throw new GraftException("--rtt and --native exclude each other", "");
+    }
+    LinkBench bench =
+        new LinkBench(
+            OwnProgram.path(), link.program(), quick ? 3 : 7, limit.toDuration(), this::report);
+    Results results;
+    try (PrivateServer server = PrivateServer.start(device, null, true)) {
+      results = link.measure(bench, server, channel, ClientFolder.existing(), dataConnections);
+    }
+    ResultsTable table = new ResultsTable(results);
+    results.settings().forEach(table::spread);
+    Map<String, String> machine = machine();
+    machine.put("channel", channel);
+    machine.put("link", link.text());
+    new SavedResults(output, results, link.text() + "\n\n" + table, results.tree(machine))
+        .show(folder, "link", LinkBench.NEAR);
+    return ExitCode.OK;
+  }
+
+  private void report(String line) {
+    output.err().println(line);
+    output.err().flush();
   }
 
   private Map<String, String> machine() {
