@@ -124,7 +124,6 @@ public final class KvmHypervisor implements Hypervisor {
     return switch (missing) {
       case UEFI -> "no firmware for guests is installed: apt-get install ovmf";
       case VSOCK -> "there is no /dev/vhost-vsock: modprobe vhost_vsock";
-      case PCI_PASSTHROUGH -> "the host has no IOMMU that is turned on: graft doctor says more";
       default -> "";
     };
   }
