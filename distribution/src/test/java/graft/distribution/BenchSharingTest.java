@@ -36,6 +36,7 @@ final class BenchSharingTest {
             folder, Map.of("PATH", System.getenv("PATH"), "HOME", folder.toString()), command);
     assertThat(measured.code()).as(measured.err()).isZero();
     assertThat(measured.out())
+        .as(measured.err())
         .contains("75, 25 asked, kernels of 500 us", "goals met: ", "no native driver")
         .doesNotContain("| native |", "failed");
     Path out = folder.resolve("out");
