@@ -31,6 +31,12 @@ public final class GpuShares implements AutoCloseable {
 
   private static final long SHORTEST_SLEEP = 50_000;
 
+  /**
+   * The largest number of GPUs that are told apart. Workers say which GPU they have, and a hostile
+   * one may name any.
+   */
+  static final int MOST_GPUS = 64;
+
   /** GPUs and MIG instances whose name can be part of a file's name. */
   private static final Pattern NAME = Pattern.compile("(GPU|MIG)-[0-9a-f-]{36}");
 
@@ -215,7 +221,12 @@ public final class GpuShares implements AutoCloseable {
 
   private synchronized void begin(SessionLease lease, String uuid) {
     if (lease.turns == null) {
-      lease.turns = devices.computeIfAbsent(key(lease.device, uuid), key -> turns(key, uuid));
+      String key = key(lease.device, uuid);
+      boolean isOneTooMany = !devices.containsKey(key) && devices.size() >= MOST_GPUS;
+      lease.turns =
+          isOneTooMany
+              ? devices.computeIfAbsent(lease.device.toString(), device -> turns(device, ""))
+              : devices.computeIfAbsent(key, gpu -> turns(gpu, uuid));
       lease.turns.add(lease);
       wake();
     }

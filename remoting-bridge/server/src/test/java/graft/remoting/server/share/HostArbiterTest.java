@@ -25,6 +25,7 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -106,6 +107,20 @@ class HostArbiterTest {
 
   private void awaitArbiter() throws InterruptedException {
     await(() -> Files.exists(folder.resolve(GPU + ".accounts")));
+  }
+
+  @Test
+  void workersThatNameManyGpusDoNotMakeManyArbiters() throws Exception {
+    GpuShares server = server("one", grants("alice", "compute=10"));
+    for (int i = 0; i < GpuShares.MOST_GPUS + 20; i++) {
+      server.open("alice", DEVICE).begin("GPU-00000000-0000-0000-0000-%012x".formatted(i));
+    }
+    String last = "GPU-00000000-0000-0000-0000-%012x".formatted(GpuShares.MOST_GPUS - 1);
+    await(() -> Files.exists(folder.resolve(last + ".accounts")));
+    try (Stream<Path> files = Files.list(folder)) {
+      assertThat(files.filter(file -> file.toString().endsWith(".accounts")))
+          .hasSizeLessThanOrEqualTo(GpuShares.MOST_GPUS);
+    }
   }
 
   @AfterEach
