@@ -35,7 +35,7 @@ trap 'exit 143' TERM HUP
 chmod 755 "$work"
 
 packages=$kernel,systemd-sysv,udev,dbus,cloud-init,netplan.io,iproute2,openssh-server
-packages+=,sudo,qemu-guest-agent,python3-yaml,libstdc++6,systemd-resolved
+packages+=,sudo,qemu-guest-agent,python3-yaml,libstdc++6,systemd-resolved,cloud-guest-utils
 $tests || packages+=,unattended-upgrades
 for package; do packages+=,$package; done
 # A mirror, or a file with apt sources, in place of Debian's own.
