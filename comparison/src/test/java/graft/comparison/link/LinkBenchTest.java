@@ -21,7 +21,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Programs over links; they are shell scripts that say what the client would say. */
-@Timeout(60)
+@Timeout(120)
 final class LinkBenchTest {
   @TempDir Path folder;
 

@@ -18,7 +18,7 @@ import org.junit.jupiter.api.Timeout;
  * A relay before a server that sends everything back. The bounds of times are lower ones, since a
  * busy machine adds to them.
  */
-@Timeout(60)
+@Timeout(120)
 final class RelayTest {
   private static final RoundTrip TIME = RoundTrip.parse("40ms");
   private ServerSocket listener;

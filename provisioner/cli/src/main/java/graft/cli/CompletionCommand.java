@@ -58,9 +58,11 @@ final class CompletionCommand implements Runnable {
       }
       _graft_with_names() {
         _complete_graft "$@"
-        local word=${COMP_WORDS[COMP_CWORD]} given=0 i deployment= names=
+        local word=${COMP_WORDS[COMP_CWORD]} given=0 i=2 deployment= names=
+        local command=${COMP_WORDS[1]-}
         case $word in -*) return ;; esac
-        for ((i = 2; i < COMP_CWORD; i++)); do
+        case $command in PARENTS) command="$command ${COMP_WORDS[2]-}" i=3 ;; esac
+        for (( ; i < COMP_CWORD; i++)); do
           case ${COMP_WORDS[i]} in
             --) return ;;
             OPTIONS) i=$((i + 1)) ;;
@@ -71,7 +73,7 @@ final class CompletionCommand implements Runnable {
               ;;
           esac
         done
-        case ${COMP_WORDS[1]-}:$given in
+        case $command:$given in
           DEPLOYMENTS) names=$(_graft_deployments) ;;
           GUESTS) names=$(_graft_guests "$(basename "$deployment" .yaml)") ;;
           *) return ;;
@@ -87,32 +89,47 @@ final class CompletionCommand implements Runnable {
   public void run() {
     CommandLine root = spec.root().commandLine();
     PrintWriter out = spec.commandLine().getOut();
+    List<CommandLine> all = new ArrayList<>();
+    root.getSubcommands().values().forEach(command -> all.addAll(withSubcommands(command)));
+    String parents =
+        all.stream()
+            .filter(command -> !command.getSubcommands().isEmpty())
+            .map(CommandLine::getCommandName)
+            .collect(Collectors.joining(" | "));
     out.println(AutoComplete.bash("graft", root));
     out.print(
         NAMES
-            .replace("DEPLOYMENTS", cases(root, 0, "DESCRIPTOR|NAME"))
-            .replace("GUESTS", cases(root, 1, "GUEST"))
-            .replace("OPTIONS", optionsWithValue(root)));
+            .replace("PARENTS", parents)
+            .replace("DEPLOYMENTS", cases(all, 0, "DESCRIPTOR|NAME"))
+            .replace("GUESTS", cases(all, 1, "GUEST"))
+            .replace("OPTIONS", optionsWithValue(all)));
     out.flush();
   }
 
+  private static List<CommandLine> withSubcommands(CommandLine command) {
+    List<CommandLine> all = new ArrayList<>(List.of(command));
+    all.addAll(command.getSubcommands().values());
+    return all;
+  }
+
   /** Patterns of the commands that take a label at a place, each with its places. */
-  private static String cases(CommandLine root, int place, String label) {
+  private static String cases(List<CommandLine> commands, int place, String label) {
     List<String> cases = new ArrayList<>();
-    for (CommandLine command : root.getSubcommands().values()) {
+    for (CommandLine command : commands) {
       for (PositionalParamSpec one : command.getCommandSpec().positionalParameters()) {
         if (one.paramLabel().contains(label) && one.index().contains(place)) {
           String places = one.index().max() > place ? "[" + place + "-9]" : "" + place;
-          cases.add(command.getCommandName() + ":" + places);
+          String words = command.getCommandSpec().qualifiedName(" ").replaceFirst("^graft ", "");
+          cases.add("\"" + words + ":\"" + places);
         }
       }
     }
     return String.join(" | ", cases);
   }
 
-  /** The options that take a value, of all commands. */
-  private static String optionsWithValue(CommandLine root) {
-    return root.getSubcommands().values().stream()
+  /** The options that take a value. */
+  private static String optionsWithValue(List<CommandLine> commands) {
+    return commands.stream()
         .flatMap(command -> command.getCommandSpec().options().stream())
         .filter(option -> option.arity().max() > 0)
         .flatMap(option -> Stream.of(option.names()))

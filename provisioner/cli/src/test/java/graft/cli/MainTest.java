@@ -258,6 +258,8 @@ class MainTest {
     "graft exec --timeout 5s lab b, bob",
     "graft shell lab.yaml '', alice bob",
     "graft revoke lab alice b, bob",
+    "graft snapshot create --stop l, lab",
+    "graft snapshot restore lab al, alice",
     "graft exec lab bob -- l, ''",
     "graft validate l, ''"
   })

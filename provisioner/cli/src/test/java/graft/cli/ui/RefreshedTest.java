@@ -10,7 +10,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /** What is costly is looked at for all browsers together. */
-@Timeout(60)
+@Timeout(120)
 class RefreshedTest {
   private static final Duration LONG = Duration.ofHours(1);
   private static final Duration SHORT = Duration.ofMillis(1);
