@@ -1,6 +1,5 @@
 package graft.remoting.server;
 
-import static graft.remoting.server.CudaClient.with;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
@@ -31,7 +30,6 @@ import org.junit.jupiter.api.io.TempDir;
 /** Shares of the software device, from the tokens file to metrics and audit trail. */
 @Timeout(180)
 class SharedDeviceTest {
-  private static final long BYTES = 64 << 20;
   private static final int QUEUED = 30;
 
   // The common pool has a single thread on a machine with two processors.
@@ -64,20 +62,7 @@ class SharedDeviceTest {
   /** Fills memory, over and over, with some calls always queued. */
   private CompletableFuture<Void> work(WireClient wire) {
     return CompletableFuture.runAsync(
-        () -> {
-          try (CudaClient client = new CudaClient(wire).retain()) {
-            long memory = client.allocate(BYTES);
-            while (!isOver) {
-              for (int i = 0; i < QUEUED; i++) {
-                client.async("cuMemsetD8_v2", with(memory, i, BYTES));
-              }
-              client.call("graftContextSynchronize", with());
-            }
-          } catch (IOException e) {
-            throw new AssertionError(e);
-          }
-        },
-        threads);
+        () -> MemoryFilling.run(wire, QUEUED, () -> isOver, () -> {}), threads);
   }
 
   private static String metrics(ServerFixture fixture) throws IOException {

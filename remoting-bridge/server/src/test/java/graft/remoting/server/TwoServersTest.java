@@ -1,6 +1,5 @@
 package graft.remoting.server;
 
-import static graft.remoting.server.CudaClient.with;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
@@ -27,8 +26,10 @@ import org.junit.jupiter.api.io.TempDir;
 /** Two servers, each a process of its own, share the software device among their guests. */
 @Timeout(180)
 class TwoServersTest {
-  private static final long BYTES = 64 << 20;
-  private static final int QUEUED = 10;
+
+  /** Longer than a turn: a guest that has no work for a moment loses the rest of its turn. */
+  private static final int QUEUED = 30;
+
   private static final int ROUNDS = 48;
   private static final int SOME = 10;
 
@@ -71,21 +72,7 @@ class TwoServersTest {
   /** Fills memory, over and over, with some calls always queued, and counts the rounds. */
   private CompletableFuture<Void> work(WireClient wire, AtomicLong rounds) {
     return CompletableFuture.runAsync(
-        () -> {
-          try (CudaClient client = new CudaClient(wire).retain()) {
-            long memory = client.allocate(BYTES);
-            while (!isOver) {
-              for (int i = 0; i < QUEUED; i++) {
-                client.async("cuMemsetD8_v2", with(memory, i, BYTES));
-              }
-              client.call("graftContextSynchronize", with());
-              rounds.incrementAndGet();
-            }
-          } catch (IOException e) {
-            throw new AssertionError(e);
-          }
-        },
-        threads);
+        () -> MemoryFilling.run(wire, QUEUED, () -> isOver, rounds::incrementAndGet), threads);
   }
 
   private static void await(AtomicLong rounds, long number) throws InterruptedException {

@@ -31,46 +31,24 @@ final class Follower {
   }
 
   /** A session of the other server. */
-  private final class RemoteLease implements Lease {
+  private final class RemoteLease extends PageLease {
     private final long session;
     private final String name;
-    private final LeasePage page;
     private final Watchdog watchdog;
 
     private RemoteLease(ArbiterMessage.Open open, LeasePage page) {
+      super(page);
       this.session = open.session();
       this.name = DeviceTurns.name(server, open.guest());
-      this.page = page;
       this.watchdog =
           new Watchdog(
               open.watchdog(), () -> link.sendAtOnce(new ArbiterMessage.Overrun(open.session())));
     }
 
     @Override
-    public void grant(LeasePage.Queueing queueing) {
-      page.grant(queueing);
-      announce();
-    }
-
-    @Override
     public void announce() {
       // A worker that waits looks at the page from time to time, too.
       link.trySend(new ArbiterMessage.Wake(session), List.of());
-    }
-
-    @Override
-    public void revoke() {
-      page.revoke();
-    }
-
-    @Override
-    public boolean isBusy() {
-      return page.isRunning();
-    }
-
-    @Override
-    public boolean isWaiting() {
-      return page.isWaiting();
     }
 
     @Override
@@ -81,6 +59,10 @@ final class Follower {
 
   ArbiterLink link() {
     return link;
+  }
+
+  int sessions() {
+    return leases.size();
   }
 
   /** Returns the shares of the guests that have sessions, by their names among all servers'. */

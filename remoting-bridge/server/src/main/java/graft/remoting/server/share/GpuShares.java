@@ -94,21 +94,20 @@ public final class GpuShares implements AutoCloseable {
   }
 
   /** The lease of one session. */
-  public final class SessionLease implements Lease {
+  public final class SessionLease extends PageLease {
     private final long number;
     private final String guest;
     private final DeviceSpec device;
-    private final LeasePage page;
     private final Watchdog watchdog;
     private volatile DeviceTurns turns;
     private volatile ControlSocket control;
     private volatile Runnable onOverrun = () -> {};
 
     private SessionLease(long number, String guest, DeviceSpec device, LeasePage page) {
+      super(page);
       this.number = number;
       this.guest = guest;
       this.device = device;
-      this.page = page;
       this.watchdog = new Watchdog(GpuShares.this.watchdog.toNanos(), () -> onOverrun.run());
     }
 
@@ -153,12 +152,6 @@ public final class GpuShares implements AutoCloseable {
     }
 
     @Override
-    public void grant(LeasePage.Queueing queueing) {
-      page.grant(queueing);
-      announce();
-    }
-
-    @Override
     public void announce() {
       ControlSocket worker = control;
       if (worker != null) {
@@ -169,21 +162,6 @@ public final class GpuShares implements AutoCloseable {
           LOG.debug("{} is not told of its lease: {}", guest, e.getMessage());
         }
       }
-    }
-
-    @Override
-    public void revoke() {
-      page.revoke();
-    }
-
-    @Override
-    public boolean isBusy() {
-      return page.isRunning();
-    }
-
-    @Override
-    public boolean isWaiting() {
-      return page.isWaiting();
     }
 
     @Override
@@ -258,6 +236,12 @@ public final class GpuShares implements AutoCloseable {
   synchronized boolean follows(String uuid) {
     DeviceTurns turns = devices.get(uuid);
     return turns != null && turns.isFollowing();
+  }
+
+  /** Returns how many sessions of other servers have their turns on a GPU from this server. */
+  synchronized int sessionsOfFollowers(String uuid) {
+    DeviceTurns turns = devices.get(uuid);
+    return turns == null ? 0 : turns.followers().stream().mapToInt(Follower::sessions).sum();
   }
 
   private void ask(SessionLease lease) {

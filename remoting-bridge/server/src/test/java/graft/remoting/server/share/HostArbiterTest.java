@@ -71,13 +71,19 @@ class HostArbiterTest {
   }
 
   /**
-   * Opens the first session of a server that has to follow another one, and waits until it does.
+   * Opens the first session of a server that has to follow another one, and waits until the other
+   * one gives it its turns.
    */
-  private static GpuShares.SessionLease openFollowing(GpuShares server, String guest)
-      throws Exception {
+  private GpuShares.SessionLease openFollowing(GpuShares server, String guest) throws Exception {
+    int before = followed();
     GpuShares.SessionLease lease = open(server, guest);
-    await(() -> server.follows(GPU));
+    await(() -> server.follows(GPU) && followed() == before + 1);
     return lease;
+  }
+
+  /** How many sessions have their turns from another server than their own. */
+  private int followed() {
+    return servers.stream().mapToInt(server -> server.sessionsOfFollowers(GPU)).sum();
   }
 
   /** The worker of a session, which the server wakes by a message. */
@@ -245,7 +251,8 @@ class HostArbiterTest {
     GpuLease carol = worker(openFollowing(third, "carol"));
     CompletableFuture<Void> goesOn = work(bob);
     first.close();
-    await(() -> second.follows(GPU) != third.follows(GPU)); // one of them follows the other
+    // One of them follows the other, and no longer the one that has ended.
+    await(() -> second.follows(GPU) != third.follows(GPU) && followed() == 1);
     assertThat(goesOn.isDone()).isFalse();
     isOver = true;
     goesOn.get(60, TimeUnit.SECONDS);
