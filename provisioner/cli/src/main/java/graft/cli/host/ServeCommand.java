@@ -3,6 +3,7 @@ package graft.cli.host;
 import graft.cli.terminal.ExitCode;
 import graft.cli.terminal.OperatorAudit;
 import graft.cli.terminal.Output;
+import graft.cli.terminal.ShutdownSignal;
 import graft.common.GraftException;
 import graft.common.audit.AuditLog;
 import graft.common.disk.PrivateFiles;
@@ -19,10 +20,9 @@ import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.Callable;
-import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import picocli.CommandLine.ArgGroup;
 import picocli.CommandLine.Command;
@@ -69,7 +69,7 @@ import picocli.CommandLine.Option;
     })
 public final class ServeCommand implements Callable<Integer> {
   /** How long open sessions may take to close. */
-  private static final int CLOSE_SECONDS = 10;
+  private static final Duration CLOSE_LIMIT = Duration.ofSeconds(10);
 
   @Mixin Output output;
 
@@ -217,8 +217,7 @@ public final class ServeCommand implements Callable<Integer> {
     if (starterConfig != null) {
       return writeStarterConfig();
     }
-    CountDownLatch stop = new CountDownLatch(1);
-    CountDownLatch closed = new CountDownLatch(1);
+    ShutdownSignal end = new ShutdownSignal();
     if (log != null) {
       RotatedLog.takeStandardError(log);
     }
@@ -226,7 +225,7 @@ public final class ServeCommand implements Callable<Integer> {
     try (AuditLog events = openAudit();
         AuditLog accounts = observation.openAccounts();
         GraftServer server = GraftServer.start(config(events, accounts))) {
-      closeAtShutdown(stop, closed);
+      end.listen(CLOSE_LIMIT);
       writePid();
       if (clients.insecure) {
         output
@@ -251,7 +250,7 @@ public final class ServeCommand implements Callable<Integer> {
       }
       output.err().flush();
       server.addresses().forEach(address -> output.say("serves at " + address));
-      stop.await();
+      end.await();
       return ExitCode.OK;
     } catch (IsolationException e) {
       output.err().println("graft serve: " + e.getMessage());
@@ -262,7 +261,7 @@ public final class ServeCommand implements Callable<Integer> {
       if (pidFile != null) {
         Files.deleteIfExists(pidFile);
       }
-      closed.countDown();
+      end.close();
     }
   }
 
@@ -273,25 +272,6 @@ public final class ServeCommand implements Callable<Integer> {
     } catch (ServerException e) {
       throw new GraftException(e.getMessage(), "run this as root", e);
     }
-  }
-
-  /**
-   * Lets the process end once this command has closed the server. The shutdown hook waits for that
-   * alone and not for the command's thread, which may block in {@link System#exit} until the
-   * shutdown is over.
-   */
-  private static void closeAtShutdown(CountDownLatch stop, CountDownLatch closed) {
-    Runtime.getRuntime()
-        .addShutdownHook(
-            new Thread(
-                () -> {
-                  stop.countDown();
-                  try {
-                    closed.await(CLOSE_SECONDS, TimeUnit.SECONDS);
-                  } catch (InterruptedException e) {
-                    Thread.currentThread().interrupt();
-                  }
-                }));
   }
 
   private AuditLog openAudit() {

@@ -4,6 +4,7 @@ import graft.cli.session.SharesGot;
 import graft.cli.terminal.ExitCode;
 import graft.cli.terminal.Output;
 import graft.cli.terminal.Question;
+import graft.cli.terminal.ShutdownSignal;
 import graft.remoting.server.system.ListenAddress;
 import java.io.IOException;
 import java.io.InputStream;
@@ -15,8 +16,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.Callable;
-import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.TimeUnit;
 import picocli.CommandLine.ArgGroup;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -39,7 +38,8 @@ import picocli.CommandLine.Spec;
           + " ordinary user does not see what root has applied.",
       "",
       "Every user of this machine, and a guest on QEMU's user network, can connect to a loopback"
-          + " address. The data therefore needs a token, which is part of the address that is printed. Only a terminal gets the token;"
+          + " address. The data therefore needs a token, which is part of the address that is"
+          + " printed. Only a terminal gets the token;"
           + " where standard output is none, or with --output json, --token-file is needed and the"
           + " token is in that file. A Unix socket has mode 0600 and answers root and this user; it"
           + " needs no token unless --token-file is given.",
@@ -67,7 +67,7 @@ public final class UiCommand implements Callable<Integer> {
   /** How long after the last request the host is looked at; a page asks every two seconds. */
   private static final Duration INTEREST = Duration.ofSeconds(20);
 
-  private static final int CLOSE_SECONDS = 12;
+  private static final Duration CLOSE_LIMIT = Duration.ofSeconds(12);
 
   @Mixin Output output;
   @Spec CommandSpec spec;
@@ -110,9 +110,8 @@ public final class UiCommand implements Callable<Integer> {
     Optional<UiToken> token = token(at, tells);
     HostView host = new HostView();
     SharesGot shares = new SharesGot();
-    CountDownLatch stop = new CountDownLatch(1);
-    CountDownLatch closed = new CountDownLatch(1);
-    try (Refreshed<Status> status =
+    try (ShutdownSignal end = new ShutdownSignal(); // closed last, when the server's socket is gone
+        Refreshed<Status> status =
             new Refreshed<>(
                 "graft-ui-status", STATUS_EVERY, INTEREST, () -> Status.look(host, reports));
         Refreshed<Live> live =
@@ -123,12 +122,10 @@ public final class UiCommand implements Callable<Integer> {
                 at,
                 new UiRequests(token, page(), () -> Room.tree(status.get(), live.get())),
                 CLIENT_LIMIT)) {
-      closeAtShutdown(stop, closed);
+      end.listen(CLOSE_LIMIT);
       tell(server.address(), token, tells);
-      stop.await();
+      end.await();
       return ExitCode.OK;
-    } finally {
-      closed.countDown();
     }
   }
 
@@ -187,20 +184,5 @@ public final class UiCommand implements Callable<Integer> {
     } else if (tokenFile != null) {
       output.say("the token is in " + tokenFile.toAbsolutePath());
     }
-  }
-
-  /** Lets the process end once this command has closed the server, which removes its socket. */
-  private static void closeAtShutdown(CountDownLatch stop, CountDownLatch closed) {
-    Runtime.getRuntime()
-        .addShutdownHook(
-            new Thread(
-                () -> {
-                  stop.countDown();
-                  try {
-                    closed.await(CLOSE_SECONDS, TimeUnit.SECONDS);
-                  } catch (InterruptedException e) {
-                    Thread.currentThread().interrupt();
-                  }
-                }));
   }
 }
