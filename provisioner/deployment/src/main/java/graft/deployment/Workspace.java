@@ -9,6 +9,7 @@ import graft.deployment.descriptor.DescriptorFile;
 import graft.deployment.descriptor.DescriptorReader;
 import graft.deployment.descriptor.InvalidDescriptorException;
 import graft.deployment.descriptor.guest.Guest;
+import graft.deployment.descriptor.guest.VGpu;
 import graft.deployment.fabric.JournalKnowledge;
 import graft.deployment.journal.Journal;
 import graft.deployment.journal.JournalState;
@@ -154,9 +155,17 @@ public final class Workspace implements AutoCloseable {
     return new PlanInput(file, snapshot, journal, layout, hypervisor(snapshot)).beside(others());
   }
 
-  /** The journals of this user's other deployments; without those that cannot be read. */
+  /**
+   * The journals of this user's other deployments, where a guest asks for a part of a GPU that they
+   * may have; without those that cannot be read.
+   */
   private Map<String, JournalState> others() {
     Map<String, JournalState> others = new TreeMap<>();
+    if (file.descriptor().guests().stream()
+        .flatMap(g -> g.vgpus().stream())
+        .noneMatch(VGpu::claims)) {
+      return others;
+    }
     for (StateFolder other : StateFolder.all()) {
       if (!other.deployment().equals(state.deployment())) {
         try {

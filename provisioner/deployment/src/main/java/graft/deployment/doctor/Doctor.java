@@ -157,7 +157,7 @@ public final class Doctor {
   }
 
   private Finding program(String name, String use, String debian) {
-    return HostProgram.isThere(name, environment)
+    return isThere(name)
         ? Finding.ok(name, "there")
         : Finding.problem(name, "missing: it " + use, "apt-get install " + debian)
             .fixedBy(List.of(Fixes.install(debian)));

@@ -40,11 +40,27 @@ final class GuestSnapshots {
     return disks.get(0);
   }
 
+  /**
+   * What the disks hold.
+   *
+   * @param bytes what their files take on the host, with all their snapshots
+   * @param snapshots oldest first
+   */
+  record Content(long bytes, List<GuestSnapshot> snapshots) {}
+
   /** The snapshots, oldest first. */
   List<GuestSnapshot> list() throws IOException {
+    return content().snapshots();
+  }
+
+  /** Reads each disk once. */
+  Content content() throws IOException {
+    long bytes = 0;
     Map<String, Map<GuestDisk, DiskImages.Held>> found = new LinkedHashMap<>();
     for (GuestDisk disk : disks) {
-      for (DiskImages.Held held : read(disk).held()) {
+      DiskImages.State state = read(disk);
+      bytes += state.bytes();
+      for (DiskImages.Held held : state.held()) {
         found.computeIfAbsent(held.name(), name -> new LinkedHashMap<>()).put(disk, held);
       }
     }
@@ -52,7 +68,7 @@ final class GuestSnapshots {
     List<GuestSnapshot> all = new ArrayList<>();
     found.forEach((name, held) -> all.add(snapshot(name, held, restoring)));
     all.sort(Comparator.comparing(GuestSnapshot::taken));
-    return all;
+    return new Content(bytes, all);
   }
 
   private GuestSnapshot snapshot(
@@ -72,15 +88,6 @@ final class GuestSnapshots {
         held.keySet().stream().map(GuestDisk::name).toList(),
         disks.stream().filter(d -> !held.containsKey(d)).map(GuestDisk::name).toList(),
         kind);
-  }
-
-  /** What the files of the disks take on the host, in bytes, with all their snapshots. */
-  long bytes() throws IOException {
-    long bytes = 0;
-    for (GuestDisk disk : disks) {
-      bytes += read(disk).bytes();
-    }
-    return bytes;
   }
 
   private DiskImages.State read(GuestDisk disk) throws IOException {

@@ -15,6 +15,7 @@ import graft.hypervisors.libvirt.domain.Xml;
 import java.io.IOException;
 import java.util.List;
 import java.util.Optional;
+import java.util.stream.Stream;
 import org.w3c.dom.Element;
 
 /**
@@ -55,17 +56,22 @@ public final class SnapshotRun {
     try (Connections connections = new Connections()) {
       Guest domain = applied().domain(connections);
       CoveredDisks disks = disks(domain);
-      GuestSnapshots snapshots = new GuestSnapshots(guest, disks.covered(), new QemuImages());
+      GuestSnapshots.Content content =
+          new GuestSnapshots(guest, disks.covered(), new QemuImages()).content();
       return new ListedSnapshots(
-          guest, domain.state().words(), snapshots.bytes(), snapshots.list(), notCovered(domain));
+          guest,
+          domain.state().words(),
+          content.bytes(),
+          content.snapshots(),
+          notCovered(domain, disks));
     }
   }
 
   /** What a snapshot of the guest leaves out, in words. */
-  private List<String> notCovered(Guest domain) {
+  private static List<String> notCovered(Guest domain, CoveredDisks disks) {
     Element definition = domain.definitionXml().getDocumentElement();
-    return java.util.stream.Stream.concat(
-            disks(domain).others().stream(),
+    return Stream.concat(
+            disks.others().stream(),
             Xml.text(definition, "os", "nvram").stream()
                 .map(file -> "the variables of its firmware, " + file))
         .toList();

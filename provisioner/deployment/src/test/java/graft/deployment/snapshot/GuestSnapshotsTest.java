@@ -73,7 +73,7 @@ class GuestSnapshotsTest {
     snapshots.delete(ONE);
     assertThat(snapshots.list().stream().map(GuestSnapshot::name)).containsExactly("two");
     assertThat(content()).containsOnly("second");
-    assertThat(snapshots.bytes()).isEqualTo(3000);
+    assertThat(snapshots.content().bytes()).isEqualTo(3000);
   }
 
   @Test

@@ -79,7 +79,9 @@ public final class ImageRecipe {
       HostProgram.of("bash", words).succeed(LIMIT, log);
     } catch (IOException e) {
       throw new GraftException(
-          "the image '" + name + "' could not be built: " + e.getMessage(), "it needs root", e);
+          "the image '" + name + "' could not be built: " + e.getMessage(),
+          "graft image build needs root",
+          e);
     }
   }
 }

@@ -49,8 +49,16 @@ public record VGpu(
                 + " data and is used only if it is named here: its network must be isolated, or"
                 + " protected by IPsec. With tcp, nothing that leaves the guest is encrypted.")
         List<Channel> unencrypted,
-    @Default("false") @Doc("Whether no other guest of the descriptor may use the GPU.")
+    @Default("false")
+        @Doc(
+            "Whether no other guest may use the GPU: of this descriptor, or of this user's"
+                + " deployments that are applied already.")
         boolean exclusive) {
+  /** Whether it asks for a part of the GPU's time that another guest may have already. */
+  public boolean claims() {
+    return exclusive || compute.isPresent() || type.isPresent();
+  }
+
   /**
    * Returns the guest's share of the GPU's time, empty if the descriptor says nothing of it.
    *
