@@ -27,7 +27,7 @@ import org.junit.jupiter.api.io.TempDir;
 @Timeout(180)
 class TwoServersTest {
 
-  /** Longer than a turn: a guest that has no work for a moment loses the rest of its turn. */
+  /** So much that the pauses between rounds count little: a guest without work loses its turn. */
   private static final int QUEUED = 30;
 
   private static final int ROUNDS = 48;
