@@ -27,7 +27,7 @@ import org.junit.jupiter.api.io.TempDir;
 @Timeout(180)
 class TwoServersTest {
 
-  /** So much that the pauses between rounds count little: a guest without work loses its turn. */
+  /** So much that pauses between rounds count little on a busy machine, too. */
   private static final int QUEUED = 30;
 
   private static final int ROUNDS = 48;

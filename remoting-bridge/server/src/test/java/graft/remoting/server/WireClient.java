@@ -9,6 +9,7 @@ import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.SocketAddress;
 import java.net.StandardProtocolFamily;
+import java.net.StandardSocketOptions;
 import java.net.UnixDomainSocketAddress;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
@@ -56,6 +57,11 @@ public final class WireClient implements AutoCloseable {
       throws IOException {
     SocketChannel socket = SocketChannel.open(family);
     socket.connect(address);
+    if (family == StandardProtocolFamily.INET) {
+      // As the client does. Else a record that follows another waits for the other end's delayed
+      // acknowledgment, 40 ms.
+      socket.setOption(StandardSocketOptions.TCP_NODELAY, true);
+    }
     return new WireClient(socket);
   }
 

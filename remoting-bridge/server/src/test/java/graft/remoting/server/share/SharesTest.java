@@ -96,6 +96,28 @@ class SharesTest {
     assertThat(gpu.load()).isGreaterThan(0.999);
   }
 
+  /** A guest that waits has no work for a moment, in which the other one has a kernel at least. */
+  @ParameterizedTest
+  @CsvSource({
+    "10,3600,3600,74",
+    "100,360,3600,74",
+    "1,5000,500,70",
+    "50,100,100,70",
+    "1,5000,5000,49"
+  })
+  void aGuestThatWaitsAfterEachRoundGetsItsShareIfRoundsAreLong(
+      int kernels, long micros, long otherMicros, double least) {
+    int[] queued = {0};
+    gpu.session(
+        "waits",
+        guaranteed(75),
+        () -> micros * MICRO,
+        () -> ++queued[0] % kernels == 0 ? 400 * MICRO : 0);
+    gpu.busy("busy", guaranteed(25), otherMicros * MICRO);
+    gpu.run(20 * SECOND);
+    assertThat(gpu.percent("waits")).isBetween(least, 76.0);
+  }
+
   @Test
   void manySessionsOfAGuestGetNoMoreThanOne() {
     for (int i = 0; i < 20; i++) {
