@@ -16,6 +16,7 @@ import graft.deployment.journal.JournalState;
 import graft.deployment.observe.Connections;
 import graft.deployment.observe.Observer;
 import graft.deployment.observe.Snapshot;
+import graft.deployment.placement.GpuPlacement;
 import graft.deployment.plan.GuestPayload;
 import graft.deployment.plan.Plan;
 import graft.deployment.plan.PlanInput;
@@ -79,7 +80,8 @@ public final class Workspace implements AutoCloseable {
   }
 
   public Snapshot observe(JournalState journal) {
-    return new Observer(connections).observe(file, state, JournalKnowledge.of(journal));
+    return new Observer(connections)
+        .observe(GpuPlacement.recorded(file, journal), state, JournalKnowledge.of(journal));
   }
 
   /**

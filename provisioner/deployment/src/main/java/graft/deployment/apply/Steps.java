@@ -16,6 +16,7 @@ import graft.deployment.step.guest.AwaitGuest;
 import graft.deployment.step.guest.BuildInitramfs;
 import graft.deployment.step.guest.BuildSeed;
 import graft.deployment.step.guest.CheckBundle;
+import graft.deployment.step.guest.ChooseGpu;
 import graft.deployment.step.guest.CopyFile;
 import graft.deployment.step.guest.CreateDisk;
 import graft.deployment.step.guest.DefineGuest;
@@ -84,6 +85,7 @@ public final class Steps {
           new StepKind("make-socket-folder", MakeSocketFolder.class),
           new StepKind("register-container-users", RegisterUsers.class),
           new StepKind("make-container-root", MakeRoot.class),
+          new StepKind("choose-gpu", ChooseGpu.class),
           new StepKind("make-token", MakeToken.class),
           new StepKind("make-ssh-keys", MakeSshKeys.class),
           new StepKind("grant-access", GrantAccess.class),

@@ -10,6 +10,7 @@ import graft.deployment.descriptor.gpu.Gpu;
 import graft.deployment.descriptor.gpu.Owner;
 import graft.deployment.descriptor.guest.Existing;
 import graft.deployment.descriptor.guest.Guest;
+import graft.deployment.descriptor.guest.VGpu;
 import java.util.List;
 import java.util.Optional;
 
@@ -82,9 +83,18 @@ public record Descriptor(
 
   /** A copy with one guest replaced. */
   public Descriptor with(Guest before, Guest after) {
-    List<Guest> changed = guests.stream().map(g -> g.equals(before) ? after : g).toList();
+    return withGuests(guests.stream().map(g -> g.equals(before) ? after : g).toList());
+  }
+
+  /** A copy with other guests. */
+  public Descriptor withGuests(List<Guest> changed) {
     return new Descriptor(
         version, name, hypervisor, libvirt, gpus, fabric, networks, nodes, changed);
+  }
+
+  /** Whether plan chooses a GPU for some guest. */
+  public boolean choosesGpus() {
+    return guests.stream().flatMap(guest -> guest.vgpus().stream()).anyMatch(VGpu::isAny);
   }
 
   /** The network of that name, if this descriptor defines it. */

@@ -12,6 +12,7 @@ import graft.deployment.descriptor.gpu.GpuDevice;
 import graft.deployment.descriptor.gpu.Owner;
 import graft.deployment.descriptor.guest.Guest;
 import graft.deployment.descriptor.guest.Nic;
+import graft.deployment.descriptor.guest.VGpu;
 import java.util.Collection;
 import java.util.HashMap;
 import java.util.List;
@@ -107,6 +108,12 @@ final class DescriptorRules {
 
   private void gpu(Gpu gpu) {
     servers.check(gpu);
+    if (VGpu.ANY.equals(gpu.name())) {
+      problems.add(
+          positions.of(gpu, "name"),
+          "'any' stands for a GPU that plan chooses",
+          "choose another name");
+    }
     if (gpu.owner().name() != null) {
       boolean guest = gpu.owner().kind() == Owner.Kind.GUEST;
       Collection<String> known =

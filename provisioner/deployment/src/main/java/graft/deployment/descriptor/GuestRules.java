@@ -141,12 +141,15 @@ final class GuestRules {
   }
 
   private void vgpu(Guest guest, VGpu vgpu) {
-    DescriptorRules.reference(
-        positions.of(vgpu),
-        "GPU",
-        vgpu.gpu(),
-        DescriptorRules.names(descriptor.gpus(), Gpu::name),
-        problems);
+    new ChosenGpuRules(descriptor, positions, problems).check(vgpu);
+    if (!vgpu.isAny()) {
+      DescriptorRules.reference(
+          positions.of(vgpu),
+          "GPU",
+          vgpu.gpu(),
+          DescriptorRules.names(descriptor.gpus(), Gpu::name),
+          problems);
+    }
     Optional<Gpu> gpu = vgpu.gpu() == null ? Optional.empty() : descriptor.gpu(vgpu.gpu());
     if (gpu.isPresent() && owns(guest, gpu.get())) {
       problems.add(
@@ -174,7 +177,7 @@ final class GuestRules {
   private void vgpus(Guest guest) {
     Set<Name> seen = new HashSet<>();
     for (VGpu vgpu : guest.vgpus()) {
-      if (vgpu.gpu() != null && !seen.add(vgpu.gpu())) {
+      if (vgpu.gpu() != null && !vgpu.isAny() && !seen.add(vgpu.gpu())) {
         problems.add(
             positions.of(vgpu),
             "the guest has two vGPUs of '" + vgpu.gpu() + "'",

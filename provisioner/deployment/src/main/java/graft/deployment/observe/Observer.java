@@ -53,6 +53,7 @@ public final class Observer {
   /**
    * Examines everything that the descriptor refers to.
    *
+   * @param file with the GPUs that were chosen before, where a vGPU says any
    * @param known the results of an earlier apply
    */
   public Snapshot observe(DescriptorFile file, StateFolder state, Known known) {
@@ -111,7 +112,8 @@ public final class Observer {
         ServiceFacts.observe(ServerUser.find().isPresent()),
         new MachineObserver(file, installs, new DomainObserver(file, connections, libvirt))
             .observe(),
-        ContainerObserver.observe(file));
+        ContainerObserver.observe(file),
+        GpuFacts.observe(descriptor));
   }
 
   /** A deployment of machines that exist already needs no libvirt, and does not wait for one. */

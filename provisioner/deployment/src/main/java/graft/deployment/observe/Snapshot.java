@@ -2,6 +2,7 @@ package graft.deployment.observe;
 
 import graft.deployment.state.ChannelMeasurement;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
@@ -20,6 +21,8 @@ import java.util.Set;
  * @param services how the host starts services
  * @param machines the machines that exist already, by the names of their guests
  * @param containers what containers need
+ * @param gpus the GPUs that the CUDA driver of the host shows; they are asked for only where plan
+ *     chooses among them
  */
 public record Snapshot(
     HostFacts host,
@@ -34,7 +37,8 @@ public record Snapshot(
     Map<String, ChannelMeasurement> channels,
     ServiceFacts services,
     Map<String, MachineFacts> machines,
-    ContainerFacts containers) {
+    ContainerFacts containers,
+    List<GpuFacts> gpus) {
 
   public Optional<FileFacts> file(Path path) {
     return Optional.ofNullable(files.get(path));

@@ -2,6 +2,8 @@ package graft.deployment.plan;
 
 import graft.common.values.UserName;
 import graft.deployment.descriptor.guest.Guest;
+import graft.deployment.descriptor.guest.Nic;
+import graft.deployment.descriptor.guest.Ssh;
 import graft.guests.connection.CudaCheck;
 import graft.guests.connection.SshLogin;
 import graft.guests.payload.Payload;
@@ -28,6 +30,15 @@ public final class GuestPayload {
 
   public Payload payload() {
     return bundles.payload();
+  }
+
+  /**
+   * Whether this host can connect to the guest: not where all cards are on networks that end in its
+   * hypervisor, whose addresses, such as 10.0.2.15, an agent reports all the same.
+   */
+  public boolean isReached() {
+    return guest.setup().ssh().flatMap(Ssh::address).isPresent()
+        || guest.networks().stream().anyMatch(Nic::isOnLibvirtNetwork);
   }
 
   /** The commands that check the bundles. */

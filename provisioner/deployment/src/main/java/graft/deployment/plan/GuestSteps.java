@@ -93,10 +93,10 @@ final class GuestSteps {
     return "disk-" + disk.name() + ".qcow2";
   }
 
-  /** The steps that let a guest use GPUs of this host; none for GPUs of nodes. */
+  /** The steps that choose a guest's GPUs, and those that let it use GPUs of this host. */
   static List<Step> access(PlanInput input, ServerSteps servers, Guest guest) {
     String name = guest.name().text();
-    List<Step> steps = new ArrayList<>();
+    List<Step> steps = new ArrayList<>(input.chosen(guest));
     for (VGpu vgpu : guest.vgpus()) {
       Name gpu = vgpu.gpu();
       if (servers.node(gpu).isEmpty()) {

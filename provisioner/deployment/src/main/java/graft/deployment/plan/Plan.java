@@ -1,5 +1,6 @@
 package graft.deployment.plan;
 
+import graft.deployment.placement.Choice;
 import graft.deployment.step.Chain;
 import graft.deployment.step.Step;
 import graft.deployment.step.StepCodec;
@@ -18,6 +19,7 @@ import java.util.Map;
  * @param notes choices and their reasons
  * @param channels the order of each guest's channels
  * @param consequences for guests and servers that exist, in words
+ * @param choices the GPUs that were chosen for guests, with the reasons
  */
 public record Plan(
     String deployment,
@@ -26,7 +28,8 @@ public record Plan(
     List<String> warnings,
     List<String> notes,
     List<ChannelChoice> channels,
-    Map<Chain, String> consequences) {
+    Map<Chain, String> consequences,
+    List<Choice> choices) {
   /** A part of a plan, without the order of channels. */
   public Plan(
       String deployment,
@@ -34,7 +37,7 @@ public record Plan(
       List<Action> actions,
       List<String> warnings,
       List<String> notes) {
-    this(deployment, uri, actions, warnings, notes, List.of(), Map.of());
+    this(deployment, uri, actions, warnings, notes, List.of(), Map.of(), List.of());
   }
 
   /** Copies the lists. */
@@ -44,6 +47,7 @@ public record Plan(
     notes = List.copyOf(notes);
     channels = List.copyOf(channels);
     consequences = Map.copyOf(consequences);
+    choices = List.copyOf(choices);
   }
 
   public boolean isEmpty() {
@@ -75,6 +79,7 @@ public record Plan(
     StringBuilder text = new StringBuilder();
     warnings.forEach(warning -> text.append("warning: ").append(warning).append('\n'));
     notes.forEach(note -> text.append("note: ").append(note).append('\n'));
+    choices.forEach(choice -> text.append("note: ").append(choice).append('\n'));
     channels.stream()
         .filter(choice -> choice.measured().isPresent())
         .forEach(choice -> text.append("note: ").append(choice).append('\n'));
@@ -106,6 +111,7 @@ public record Plan(
     tree.put("warnings", warnings);
     tree.put("notes", notes);
     tree.put("channels", channels.stream().map(ChannelChoice::toTree).toList());
+    tree.put("placements", choices.stream().map(Choice::toTree).toList());
     List<Object> list = new ArrayList<>();
     for (Action action : actions) {
       Map<String, Object> one = new LinkedHashMap<>();

@@ -5,6 +5,7 @@ import graft.deployment.descriptor.guest.Guest;
 import graft.deployment.fabric.DevicePlan;
 import graft.deployment.fabric.DevicePlanner;
 import graft.deployment.observe.HostFacts;
+import graft.deployment.placement.GpuPlacement;
 import graft.deployment.step.Chain;
 import graft.deployment.step.Step;
 import graft.deployment.step.guest.BringsPayload;
@@ -48,7 +49,8 @@ public final class Planner {
         warnings(input, devices),
         notes(input, devices, actions),
         channels(input, wanted),
-        consequences(input, actions));
+        consequences(input, actions),
+        input.choices());
   }
 
   private static Map<Chain, String> consequences(PlanInput input, List<Action> actions) {
@@ -69,8 +71,21 @@ public final class Planner {
     return consequences;
   }
 
+  /** The input with a GPU for each vGPU that says any; the other checks need to know it. */
+  private static PlanInput withGpus(PlanInput input) {
+    Problems problems = new Problems();
+    GpuPlacement.Placed placed =
+        GpuPlacement.place(
+            input.file(), input.snapshot(), input.journal(), input.others(), problems);
+    if (!problems.isEmpty()) {
+      throw new UnfitHostException(problems.sorted());
+    }
+    return input.with(placed);
+  }
+
   /** The input with the plan for the host's devices, if there are no problems. */
-  private static PlanInput withDevices(PlanInput input) {
+  private static PlanInput withDevices(PlanInput given) {
+    PlanInput input = withGpus(given);
     Problems problems = new Problems();
     new NotSupportedYet(input, problems).check();
     new SharePreflight(input, problems).check();

@@ -7,27 +7,15 @@ import graft.deployment.descriptor.gpu.Gpu;
 import graft.deployment.descriptor.gpu.Owner;
 import graft.deployment.descriptor.guest.Guest;
 import graft.deployment.descriptor.guest.VGpu;
-import graft.deployment.journal.JournalState;
-import graft.deployment.step.Step;
-import graft.deployment.step.guest.GrantAccess;
-import graft.deployment.step.host.HostServer;
+import graft.deployment.placement.GpuUse;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
-import java.util.Set;
-import java.util.regex.Matcher;
-import java.util.regex.Pattern;
-import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /** Refuses shares of GPUs that could not be kept. */
 final class SharePreflight {
   private static final int WHOLE = 100;
-
-  /** A guaranteed share among the settings of the server's list. */
-  private static final Pattern GUARANTEED =
-      Pattern.compile("class=guaranteed compute=(\\d{1,3})\\b");
 
   private final PlanInput input;
   private final Positions positions;
@@ -50,7 +38,14 @@ final class SharePreflight {
             .toList();
     List<String> holders = new ArrayList<>();
     List<String> strangers = new ArrayList<>();
-    int guaranteed = gpu.owner().kind() == Owner.Kind.HOST ? others(gpu, holders, strangers) : 0;
+    int guaranteed = 0;
+    for (GpuUse other : GpuUse.ofOthers(input.others(), gpu)) {
+      strangers.add(other.guest());
+      if (other.guaranteed() > 0) {
+        guaranteed += other.guaranteed();
+        holders.add(other.guest() + " " + other.guaranteed());
+      }
+    }
     for (Guest user : users) {
       VGpu vgpu = user.vgpu(gpu.name()).orElseThrow();
       exclusive(gpu, user, users, strangers);
@@ -70,39 +65,6 @@ final class SharePreflight {
         }
       }
     }
-  }
-
-  /**
-   * Finds the guests of other deployments that have the same device.
-   *
-   * @param holders gets those with guaranteed shares, and these
-   * @param users gets all
-   * @return the guaranteed shares, in percent
-   */
-  private int others(Gpu gpu, List<String> holders, List<String> users) {
-    int guaranteed = 0;
-    for (Map.Entry<String, JournalState> other : input.others().entrySet()) {
-      List<Step> steps = other.getValue().newestFirst();
-      Set<String> same =
-          steps.stream()
-              .filter(HostServer.class::isInstance)
-              .map(HostServer.class::cast)
-              .filter(server -> server.device().equals(gpu.device().toString()))
-              .map(HostServer::gpu)
-              .collect(Collectors.toSet());
-      for (Step step : steps) {
-        if (step instanceof GrantAccess grant && same.contains(grant.gpu())) {
-          String name = grant.guest() + " of " + other.getKey();
-          users.add(name);
-          Matcher share = GUARANTEED.matcher(grant.settings());
-          if (share.find()) {
-            guaranteed += Integer.parseInt(share.group(1));
-            holders.add(name + " " + share.group(1));
-          }
-        }
-      }
-    }
-    return guaranteed;
   }
 
   private Optional<Share> share(Gpu gpu, VGpu vgpu) {

@@ -143,7 +143,8 @@ public final class DeviceBenchmark {
               here.channels(),
               ServiceFacts.NONE,
               Map.of(),
-              ContainerFacts.NONE);
+              ContainerFacts.NONE,
+              List.of());
       return Planner.plan(
           new PlanInput(file, seen, journal, Layout.of(state, true), new KvmHypervisor()));
     }

@@ -187,7 +187,8 @@ final class DeviceHost {
             Map.of(),
             ServiceFacts.NONE,
             Map.of(),
-            ContainerFacts.NONE);
+            ContainerFacts.NONE,
+            List.of());
     StateFolder folder = folder(deployment);
     return Planner.plan(
         new PlanInput(file, snapshot, journal, Layout.of(folder, root), hypervisor));

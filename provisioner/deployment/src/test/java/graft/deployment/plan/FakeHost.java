@@ -13,6 +13,7 @@ import graft.deployment.observe.DefinitionFacts;
 import graft.deployment.observe.DeviceFacts;
 import graft.deployment.observe.DomainFacts;
 import graft.deployment.observe.FileFacts;
+import graft.deployment.observe.GpuFacts;
 import graft.deployment.observe.GuestFacts;
 import graft.deployment.observe.HostFacts;
 import graft.deployment.observe.InstallFacts;
@@ -73,6 +74,7 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.OptionalInt;
 import java.util.Set;
 import java.util.UUID;
 import java.util.stream.Stream;
@@ -113,6 +115,7 @@ final class FakeHost {
   private final Map<Path, RootSource> roots = new LinkedHashMap<>();
   private final List<Boot.IdRange> taken = new ArrayList<>();
   private final Set<String> registered = new LinkedHashSet<>();
+  private final List<GpuFacts> gpus = new ArrayList<>();
   private long run;
   private Hypervisor hypervisor = new KvmHypervisor();
   private Optional<Long> guestMemory = Optional.empty();
@@ -163,6 +166,15 @@ final class FakeHost {
     Files.createFile(Files.createDirectories(folder.resolve("dev")).resolve("vhost-vsock"));
     hypervisor = KvmHypervisor.under(folder);
     return vsock();
+  }
+
+  /** With NVIDIA's driver, which shows such a GPU as its next one. */
+  FakeHost gpu(String name, String memory) {
+    nvidia = "580.159.04";
+    gpus.add(
+        new GpuFacts(
+            gpus.size(), name, MemorySize.parse(memory).bytes(), OptionalInt.of(gpus.size())));
+    return this;
   }
 
   FakeHost program(String name) {
@@ -475,7 +487,8 @@ final class FakeHost {
         channels,
         new ServiceFacts(systemd, serverUser, units),
         machines,
-        new ContainerFacts(roots, taken, registered));
+        new ContainerFacts(roots, taken, registered),
+        gpus);
   }
 
   /** The bundles that are built in. */

@@ -17,4 +17,8 @@ public record Gpu(
             "The device: software (no GPU), gpu or gpu:N (CUDA's numbering), a PCI address, or MIG-UUID.")
         GpuDevice device,
     @Doc("The memory size of the software device.") Optional<MemorySize> memory,
+    @Doc(
+            "Its chip, such as H100, for guests with gpu: any. If absent, what the driver of this"
+                + " host says; a node is not asked.")
+        Optional<String> chip,
     @Default("{}") @Doc("The server beside the GPU.") Server server) {}

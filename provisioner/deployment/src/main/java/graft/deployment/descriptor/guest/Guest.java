@@ -56,7 +56,7 @@ public record Guest(
         @Doc(
             "The GPU that it uses without owning it. With a list of GPUs the guest's programs see"
                 + " those of all of them as their devices 0 to n, in the order of the list; each"
-                + " has a server of its own.")
+                + " has a server of its own. With any, plan chooses the GPU.")
         List<VGpu> vgpus,
     @Doc("Devices of the host that are passed through to it.") List<Passthrough> passthrough,
     @Doc("Virtual functions that are passed through to it.") List<GuestVf> vfs,
@@ -69,6 +69,15 @@ public record Guest(
 
   /** A copy with other devices. */
   public Guest withDevices(List<Passthrough> given, List<GuestVf> functions) {
+    return with(vgpus, given, functions);
+  }
+
+  /** A copy with other vGPUs. */
+  public Guest withVgpus(List<VGpu> given) {
+    return with(given, passthrough, vfs);
+  }
+
+  private Guest with(List<VGpu> remote, List<Passthrough> given, List<GuestVf> functions) {
     return new Guest(
         name,
         image,
@@ -82,7 +91,7 @@ public record Guest(
         disks,
         networks,
         setup,
-        vgpus,
+        remote,
         given,
         functions,
         firmware,

@@ -15,7 +15,13 @@ import java.util.Optional;
 @Shorthand("gpu")
 @Doc("What a guest sees of a GPU that it does not own.")
 public record VGpu(
-    @Doc("The GPU's name in this descriptor.") Name gpu,
+    @Doc(
+            "The GPU's name in this descriptor; or any, for one that plan chooses of those of this"
+                + " host and of nodes.")
+        Name gpu,
+    @Doc("With gpu: any, the chip that the GPU must be, such as H100: a word of its name.")
+        Optional<String> chip,
+    @Doc("With gpu: any, where the GPU must be: host, or a node's name.") Optional<Name> node,
     @Doc("The limit of GPU memory for all sessions of the guest together.")
         Optional<MemorySize> memory,
     @Range(min = 1, max = 4096)
@@ -54,9 +60,37 @@ public record VGpu(
             "Whether no other guest may use the GPU: of this descriptor, or of this user's"
                 + " deployments that are applied already.")
         boolean exclusive) {
+  /** Stands for a GPU that plan chooses. */
+  public static final Name ANY = new Name("any");
+
+  /** Stands for this host among the nodes. */
+  public static final Name HOST = new Name("host");
+
+  /** Whether plan chooses the GPU. */
+  public boolean isAny() {
+    return ANY.equals(gpu);
+  }
+
+  /** A copy with a GPU of that name. */
+  public VGpu of(Name chosen) {
+    return new VGpu(
+        chosen,
+        chip,
+        node,
+        memory,
+        sessions,
+        type,
+        compute,
+        priority,
+        channel,
+        region,
+        unencrypted,
+        exclusive);
+  }
+
   /** Whether it asks for a part of the GPU's time that another guest may have already. */
   public boolean claims() {
-    return exclusive || compute.isPresent() || type.isPresent();
+    return isAny() || exclusive || compute.isPresent() || type.isPresent();
   }
 
   /**
