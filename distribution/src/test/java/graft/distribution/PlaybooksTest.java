@@ -2,6 +2,7 @@ package graft.distribution;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import graft.common.json.Json;
 import graft.guests.payload.AnsibleHost;
 import graft.guests.payload.Payload;
 import graft.guests.payload.PayloadFile;
@@ -143,6 +144,60 @@ final class PlaybooksTest {
     assertThat(folder.resolve("etc")).doesNotExist();
   }
 
+  /** The collection of the same roles, as {@code ansible-galaxy} builds and installs it. */
+  @Test
+  void theyAreACollectionToo() throws Exception {
+    String built = folder.resolve("built").toString();
+    Path archive = folder.resolve("built/graft-setup-0.2.0.tar.gz");
+    run(folder, "ansible-galaxy", "collection", "build", "" + PLAYBOOKS, "--output-path", built);
+    assertThat(archive).exists();
+    String installed = folder.resolve("collections").toString();
+    Finished install =
+        run(
+            folder,
+            "ansible-galaxy",
+            "collection",
+            "install",
+            "--offline",
+            "" + archive,
+            "-p",
+            installed);
+    assertThat(install.code()).as(install.out() + install.err()).isZero();
+
+    String hosts = folder.resolve("hosts.yaml").toString();
+    List<String> guest = List.of("ansible-playbook", "-i", hosts, "graft.setup.guest");
+    Map<String, String> environment = environment();
+    environment.put("ANSIBLE_COLLECTIONS_PATH", installed);
+    Finished refused = Finished.run(folder, environment, guest, Duration.ofMinutes(5));
+    assertThat(refused.out()).contains("ANSIBLE_INJECT_FACT_VARS=False");
+    assertThat(folder.resolve("etc")).doesNotExist();
+
+    environment.put("ANSIBLE_INJECT_FACT_VARS", "False");
+    Finished played = Finished.run(folder, environment, guest, Duration.ofMinutes(5));
+    assertThat(played.out() + played.err()).contains("failed=0").containsPattern("changed=[1-9]");
+    assertThat(folder.resolve("etc/client.conf")).hasContent("server = x");
+    List<String> host =
+        List.of("ansible-playbook", "-i", "here,", "--syntax-check", "graft.setup.host");
+    assertThat(Finished.run(folder, environment, host, Duration.ofMinutes(5)).code()).isZero();
+  }
+
+  /** {@code graft inventory --output json} is an inventory for Ansible as the YAML is. */
+  @Test
+  void anInventoryInJsonIsReadAndNoneOfItsTextsIsEvaluated() throws Exception {
+    Path evaluated = folder.resolve("evaluated");
+    String text = "{{ lookup('pipe', 'touch " + evaluated + "') }}\n";
+    Map<String, Object> host =
+        new HashMap<>(
+            AnsibleHost.variables(
+                payload(List.of(PayloadFile.text(text, folder + "/text", 0644)))));
+    host.put("ansible_connection", "local");
+    Files.writeString(
+        folder.resolve("hosts.yaml"), Json.pretty(AnsibleHost.json(Map.of("here", host))));
+    assertThat(play()).contains("failed=0");
+    assertThat(folder.resolve("text")).hasContent(text);
+    assertThat(evaluated).doesNotExist();
+  }
+
   private static Payload payload(List<PayloadFile> files) {
     return new Payload("here", files, List.of(), List.of(), List.of());
   }
@@ -159,10 +214,14 @@ final class PlaybooksTest {
   }
 
   private Finished run(Path where, String... command) throws Exception {
+    return Finished.run(where, environment(), List.of(command), Duration.ofMinutes(5));
+  }
+
+  private Map<String, String> environment() {
     Map<String, String> environment = new HashMap<>(System.getenv());
     environment.put("LC_ALL", "C.UTF-8");
     environment.put("ANSIBLE_NOCOLOR", "1");
     environment.put("HOME", folder.toString());
-    return Finished.run(where, environment, List.of(command), Duration.ofMinutes(5));
+    return environment;
   }
 }

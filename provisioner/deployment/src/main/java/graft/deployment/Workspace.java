@@ -104,6 +104,15 @@ public final class Workspace implements AutoCloseable {
   }
 
   /**
+   * The domain of each guest that Graft would make, for another program to own.
+   *
+   * @throws graft.deployment.plan.UnfitHostException if this host does not fit
+   */
+  public List<ExportedDomain> domains(JournalState journal, Snapshot snapshot) {
+    return Planner.definitions(input(journal, snapshot)).stream().map(ExportedDomain::of).toList();
+  }
+
+  /**
    * Changes the host to match the descriptor.
    *
    * @param keep whether to undo nothing after a failed step

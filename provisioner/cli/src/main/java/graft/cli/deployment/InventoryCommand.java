@@ -30,7 +30,9 @@ import picocli.CommandLine.Parameters;
       "",
       "For the playbook guest.yml in Graft's playbooks folder. Each host has the variables that the"
           + " playbook needs to set up its guest; secrets are named by their files on this machine."
-          + " Guests without a known address are left out, and named on standard error.",
+          + " Guests without an address that this host reaches, such as those on QEMU's user-mode"
+          + " network or a closed one, and machines that existed before are left out, and named on"
+          + " standard error.",
       ""
     },
     footerHeading = "%nExamples:%n",
@@ -65,12 +67,17 @@ public final class InventoryCommand implements Callable<Integer> {
         }
       }
       output.say(AnsibleHost.inventory(hosts).stripTrailing());
-      output.foreignResult(hosts);
+      output.foreignResult(AnsibleHost.json(hosts));
       return ExitCode.OK;
     }
   }
 
   private Map<String, Object> host(GuestPayload guest, JournalState journal, Workspace workspace) {
+    if (!guest.isReached()) {
+      throw new GraftException(
+          "this host does not reach its networks, which end in its hypervisor",
+          "put it on a libvirt network, or write setup: {ssh: {address: ...}}");
+    }
     Guest domain = AppliedGuest.of(journal, guest.name()).domain(workspace.connections());
     SshLogin login = guest.ssh(user);
     Map<String, Object> host = InstallBySsh.host(domain, login, guest.payload());

@@ -10,6 +10,7 @@ import graft.deployment.step.Chain;
 import graft.deployment.step.Step;
 import graft.deployment.step.guest.BringsPayload;
 import graft.deployment.step.guest.CreateDisk;
+import graft.deployment.step.guest.DefineGuest;
 import graft.deployment.step.guest.GrantAccess;
 import graft.deployment.step.guest.MakeRoot;
 import graft.deployment.step.host.HostServer;
@@ -161,6 +162,22 @@ public final class Planner {
         .entries()
         .values()
         .forEach(entry -> wanted.computeIfAbsent(entry.step().chain(), chain -> List.of()));
+  }
+
+  /**
+   * The definition of each guest that Graft would make, whether it is there or not.
+   *
+   * @throws UnfitHostException with all problems
+   */
+  public static List<DefineGuest> definitions(PlanInput given) {
+    PlanInput input = withDevices(given);
+    Map<Chain, List<Step>> wanted = new LinkedHashMap<>();
+    rest(input, wanted);
+    return wanted.values().stream()
+        .flatMap(List::stream)
+        .filter(DefineGuest.class::isInstance)
+        .map(DefineGuest.class::cast)
+        .toList();
   }
 
   /**

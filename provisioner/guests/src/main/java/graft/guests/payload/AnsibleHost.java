@@ -46,8 +46,37 @@ public final class AnsibleHost {
 
   /** The inventory of the hosts, by name, in YAML. */
   public static String inventory(Map<String, Map<String, Object>> hosts) {
+    return yaml(tree(hosts));
+  }
+
+  /**
+   * The same inventory as a tree for JSON, which Ansible reads as well: every text is an object
+   * that Ansible never treats as a template.
+   *
+   * @see <a
+   *     href="https://github.com/ansible/ansible/blob/v2.14.18/lib/ansible/parsing/ajson.py">AnsibleJSONDecoder</a>
+   */
+  public static Map<String, Object> json(Map<String, Map<String, Object>> hosts) {
+    Map<String, Object> unsafe = new LinkedHashMap<>();
+    tree(hosts).forEach((key, value) -> unsafe.put(key, unsafe(value)));
+    return unsafe;
+  }
+
+  private static Map<String, Object> tree(Map<String, Map<String, Object>> hosts) {
     Map<String, Object> group = Map.of("hosts", hosts);
-    return yaml(Map.of("all", Map.of("children", Map.of("graft_guests", group))));
+    return Map.of("all", Map.of("children", Map.of("graft_guests", group)));
+  }
+
+  private static Object unsafe(Object tree) {
+    if (tree instanceof Map<?, ?> map) {
+      Map<String, Object> marked = new LinkedHashMap<>();
+      map.forEach((key, value) -> marked.put(String.valueOf(key), unsafe(value)));
+      return marked;
+    }
+    if (tree instanceof List<?> list) {
+      return list.stream().map(AnsibleHost::unsafe).toList();
+    }
+    return tree instanceof String text ? Map.of("__ansible_unsafe", text) : tree;
   }
 
   /**

@@ -99,6 +99,33 @@ class AnsibleHostTest {
   }
 
   @Test
+  void inJsonEveryTextIsAnObjectThatIsNoTemplate() {
+    Map<String, Object> host = new LinkedHashMap<>(variables());
+    host.put("graft_port", 22);
+    assertThat(AnsibleHost.json(Map.of("a", host)))
+        .isEqualTo(
+            Map.of(
+                "all",
+                Map.of(
+                    "children",
+                    Map.of(
+                        "graft_guests",
+                        Map.of(
+                            "hosts",
+                            Map.of(
+                                "a",
+                                Map.of(
+                                    "graft_texts",
+                                    texts().stream()
+                                        .map(text -> Map.of("__ansible_unsafe", text))
+                                        .toList(),
+                                    "graft_folder",
+                                    Map.of("__ansible_unsafe", folder.toString()),
+                                    "graft_port",
+                                    22)))))));
+  }
+
+  @Test
   void aPayloadsTextsAreMarkedInAnInventoryToo() {
     Payload payload =
         new Payload(
