@@ -12,8 +12,8 @@ final class ProfilerTest {
   @TempDir Path folder;
 
   /**
-   * {@code profiler.c} does with libcupti what PyTorch's profiler does. The loader finds the library
-   * only because {@code --profiler} has loaded it: nothing else names its folder.
+   * {@code profiler.c} does with libcupti what PyTorch's profiler does. The loader finds the
+   * library only because {@code --profiler} has loaded it: nothing else names its folder.
    */
   @Test
   void seesWhatRanAndWhen() throws Exception {
