@@ -84,9 +84,9 @@ EXPORT int cuptiUnsubscribe(void *handle) {
   return r;
 }
 
-/* What happens in other domains than the driver's is not told: enabling it succeeds, since profilers end if it does not. */
+/* Number 0 is no function; proton enables it, and NVIDIA's library lets it. What happens in other domains than the driver's is not told: enabling it succeeds, since profilers end if it does not. */
 EXPORT int cuptiEnableCallback(uint32_t is_enabled, void *handle, uint32_t domain, uint32_t function) {
-  if (!domain || domain >= DOMAINS || (domain == DOMAIN_DRIVER && (!function || function >= FUNCTIONS))) return INVALID_PARAMETER;
+  if (!domain || domain >= DOMAINS || (domain == DOMAIN_DRIVER && function >= FUNCTIONS)) return INVALID_PARAMETER;
   if (domain != DOMAIN_DRIVER) return subscriber_of(handle) ? SUCCESS : INVALID_PARAMETER;
   return enable_range(handle, function, function, is_enabled);
 }

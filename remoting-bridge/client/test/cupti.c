@@ -282,6 +282,7 @@ static void subscribers_are_called(void) {
   CHECK(cuptiSubscribe(NULL, called, NULL) == INVALID_PARAMETER);
   CHECK(!cuptiSubscribe(&one, called, NULL) && !cuptiSubscribe(&two, called_too, NULL));
   CHECK(cuptiEnableCallback(1, &calls, 1, 307) == INVALID_PARAMETER && cuptiEnableCallback(1, one, 1, 1024) == INVALID_PARAMETER);
+  CHECK(!cuptiEnableCallback(1, two, 1, 0)); /* as proton does */
   CHECK(cuptiEnableCallback(1, one, 7, 1) == INVALID_PARAMETER && !cuptiEnableCallback(1, one, 2, 1));
   CHECK(!cuptiEnableDomain(1, one, 1) && !cuptiEnableCallback(1, two, 1, 514));
   kernel("k");
