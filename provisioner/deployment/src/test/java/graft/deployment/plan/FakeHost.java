@@ -121,13 +121,7 @@ final class FakeHost {
   FakeHost() {
     network("default", true, "192.168.122.1");
     for (String name :
-        List.of(
-            "cupti/libcupti.so.12",
-            "cupti/libcupti.so.13",
-            "graft-oci-hook",
-            "graft-verify",
-            "libcuda.so.1",
-            "libnvidia-ml.so.1")) {
+        List.of("graft-oci-hook", "graft-verify", "libcuda.so.1", "libnvidia-ml.so.1")) {
       tree(Path.of("/opt/graft/lib/client", name));
     }
   }
