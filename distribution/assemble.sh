@@ -46,8 +46,10 @@ install -m 644 "$root/LICENSE" "$root/README.md" "$home/"
 for library in "$root"/remoting-bridge/client/target/lib/lib{cuda,nvidia-ml}.so*; do
   [ ! -e "$library" ] || cp -a "$library" "$home/lib/client/"
 done
+mkdir -p "$home/lib/client/cupti"
+cp -a "$root"/remoting-bridge/client/target/lib/cupti/libcupti.so* "$home/lib/client/cupti/"
 # Debug information would triple the client's size, and guest agents copy the client into guests in small chunks.
-for library in "$home"/lib/client/lib*.so.1; do
+for library in "$home"/lib/client/lib*.so.1 "$home"/lib/client/cupti/libcupti.so.1?; do
   [ ! -e "$library" ] || strip --strip-unneeded "$library"
 done
 for program in channel wire; do

@@ -29,19 +29,20 @@ compare() {
   tar -C "$root" --null --files-from=- -cf - | tar -C "$work" -xf -
 mvn -o -q -B -f "$work/pom.xml" package -Dmaven.test.skip=true -DskipTests -pl "$modules" -am >&2
 for part in remoting-bridge/client/target/lib/libcuda.so.1 remoting-bridge/client/target/lib/libnvidia-ml.so.1 \
+  remoting-bridge/client/target/lib/cupti/libcupti.so.12 remoting-bridge/client/target/lib/cupti/libcupti.so.13 \
   remoting-bridge/client/target/bench/channel remoting-bridge/client/target/bench/wire hypervisors/kvm/usernet/target/graft-usernet \
   provisioner/guests/oci-hook/target/graft-oci-hook; do
   make -s -C "$work/${part%%/target/*}" "${part#"${part%%/target/*}/"}"
 done
 make -s -C "$work/examples/programs"
 make -s -C "$work/comparison/workloads"
-strip --strip-unneeded "$work"/remoting-bridge/client/target/lib/lib{cuda,nvidia-ml}.so.1
+strip --strip-unneeded "$work"/remoting-bridge/client/target/lib/lib{cuda,nvidia-ml}.so.1 "$work"/remoting-bridge/client/target/lib/cupti/libcupti.so.1?
 strip "$work/provisioner/guests/oci-hook/target/graft-oci-hook"
 
 for jar in "$work"/*/target/graft-*.jar "$work"/*/*/target/graft-*.jar; do
   [ ! -f "$home/lib/${jar##*/}" ] || compare "$jar" "$home/lib/${jar##*/}"
 done
-for library in libcuda.so.1 libnvidia-ml.so.1; do
+for library in libcuda.so.1 libnvidia-ml.so.1 cupti/libcupti.so.12 cupti/libcupti.so.13; do
   compare "$work/remoting-bridge/client/target/lib/$library" "$home/lib/client/$library"
 done
 for program in channel wire; do

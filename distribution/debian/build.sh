@@ -83,6 +83,8 @@ make graft
 tree=$work/graft-client
 mkdir -p "$tree$installed" "$tree/etc/ld.so.conf.d" "$tree/etc/cdi"
 install -m 644 "$home"/lib/client/lib*.so.1 "$tree$installed/"
+install -D -m 644 -t "$tree$installed/cupti" "$home"/lib/client/cupti/libcupti.so.1?
+ln -s libcupti.so.13 "$tree$installed/cupti/libcupti.so"
 install -m 755 "$home/lib/client/graft-verify" "$tree$installed/"
 install -m 755 "$home/lib/client/graft-oci-hook" "$tree$installed/oci-hook"
 echo $installed >"$tree/etc/ld.so.conf.d/zz-graft.conf" # last, so that a real driver's libraries are found first

@@ -9,7 +9,7 @@
 #include "api/objects.h"
 #include "api/rpc.h"
 #include "api/storage.h"
-#include "api/trace.h"
+#include "api/work.h"
 #include "graft_rpc.h"
 #include "session/parts.h"
 #include "session/session.h"
@@ -237,7 +237,7 @@ static int release(int device, bool reset) {
     r = reset ? GRAFT_OK : GRAFT_INVALID_CONTEXT;
   } else if (reset || --primary->count == 0) {
     struct graft_object *shell = primary->shell;
-    graft_trace_context_ends(primary->context);
+    graft_work_context_ends(primary->context);
     ended(primary->context);
     primary->shell = NULL;
     primary->count = 0;
@@ -372,7 +372,7 @@ GRAFT_EXPORT int cuCtxDestroy_v2(void *context) {
   if (r) return r;
   struct graft_object *object = graft_object(GRAFT_CONTEXT, context);
   if (!object || object->u.context.primary || object->u.context.destroyed) return GRAFT_INVALID_CONTEXT;
-  graft_trace_context_ends(object);
+  graft_work_context_ends(object);
   ended(object);
   if (thread.depth && thread.stack[thread.depth - 1] == object) thread.depth--;
   return rpc_graftContextDestroy(object);

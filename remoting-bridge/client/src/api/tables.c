@@ -11,6 +11,7 @@
 #include "api/objects.h"
 #include "api/rpc.h"
 #include "api/storage.h"
+#include "api/work.h"
 #include "base/crypto.h"
 #include "base/system.h"
 #include "graft_rpc.h"
@@ -228,6 +229,13 @@ static int nvml_visible(int device) {
   return session ? graft_device_seen(session, device) : -1;
 }
 
+/* ---- Graft's own table, for libcupti ---- */
+
+static int device_of_context(void *handle) {
+  struct graft_object *context = graft_object(GRAFT_CONTEXT, handle);
+  return context ? context->u.context.device : -1;
+}
+
 /* cuFFT walks the functions of a module that it has loaded. */
 static int walk_functions(void *context, void *module, void (*visit)(void *opaque, void *function, void *owner), void *opaque) {
   (void)context;
@@ -256,6 +264,7 @@ static const void *blas_table[SLOTS(744)];
 static const void *fft_table[SLOTS(792)];
 static const void *topology_table[SLOTS(136)];
 static const void *nvml_table[6];
+static const void *work_table[GRAFT_WORK_SLOTS];
 static const void *cache_table[SLOTS(56)];
 
 static const struct {
@@ -305,6 +314,7 @@ static const struct {
      sizeof cache_table,
      true},
     {"graft.nvml.1", nvml_table, sizeof nvml_table, true},
+    {GRAFT_WORK_TABLE, work_table, sizeof work_table, true},
 };
 
 __attribute__((constructor)) static void fill(void) {
@@ -338,6 +348,9 @@ __attribute__((constructor)) static void fill(void) {
   nvml_table[3] = (void *)nvml_device;
   nvml_table[4] = (void *)nvml_visible;
   nvml_table[5] = (void *)nvml_sensor;
+  work_table[GRAFT_WORK_SLOT_LISTEN] = (void *)graft_work_listen;
+  work_table[GRAFT_WORK_SLOT_FLUSH] = (void *)graft_work_flush;
+  work_table[GRAFT_WORK_SLOT_DEVICE] = (void *)device_of_context;
   cache_table[1] = (void *)graft_cache_open;
   cache_table[2] = (void *)graft_cache_close;
   cache_table[3] = (void *)graft_cache_load;

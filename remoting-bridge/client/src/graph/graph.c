@@ -8,7 +8,7 @@
 #include "api/contexts.h"
 #include "api/objects.h"
 #include "api/rpc.h"
-#include "api/trace.h"
+#include "api/work.h"
 #include "base/environment.h"
 #include "graft_rpc.h"
 #include "graph/node.h"
@@ -189,9 +189,10 @@ GRAFT_EXPORT int cuGraphInstantiateWithParams(void *exec, void *graph, void *par
 GRAFT_EXPORT int cuGraphLaunch(void *exec, void *stream) {
   int r = graft_ready();
   if (r) return r;
-  struct graft_span *span = graft_trace_begin(stream);
+  struct graft_work work = {.kind = GRAFT_WORK_GRAPH, .function = "cuGraphLaunch", .handle = exec, .stream = stream};
+  struct graft_span *span = graft_work_begin(&work);
   r = rpc_cuGraphLaunch(exec, stream);
-  graft_trace_end(span, GRAFT_TRACE_GRAPH, "graph", 0, r);
+  graft_work_end(span, r);
   return r;
 }
 

@@ -9,7 +9,7 @@
 #include "api/profile.h"
 #include "api/rpc.h"
 #include "api/streams.h"
-#include "api/trace.h"
+#include "api/work.h"
 #include "graft_rpc.h"
 #include "memory/elsewhere.h"
 #include "memory/mirror.h"
@@ -159,10 +159,14 @@ static int copy(struct graft_place *to, struct graft_place *from, size_t bytes, 
 }
 
 static int traced_copy(struct graft_place *to, struct graft_place *from, size_t bytes, void *stream, bool wait) {
-  const char *name = graft_trace_copy_name(graft_place_is_host(from), graft_place_is_host(to));
-  struct graft_span *span = graft_trace_begin(stream);
+  struct graft_work work = {.kind = GRAFT_WORK_COPY,
+                            .stream = stream,
+                            .bytes = bytes,
+                            .from = graft_place_work_memory(from),
+                            .to = graft_place_work_memory(to)};
+  struct graft_span *span = graft_work_begin(&work);
   int r = copy(to, from, bytes, stream, wait);
-  graft_trace_end(span, GRAFT_TRACE_COPY, name, bytes, r);
+  graft_work_end(span, r);
   return r;
 }
 

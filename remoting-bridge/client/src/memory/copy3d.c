@@ -8,7 +8,7 @@
 #include "api/objects.h"
 #include "api/rpc.h"
 #include "api/streams.h"
-#include "api/trace.h"
+#include "api/work.h"
 #include "graft_rpc.h"
 #include "memory/copy.h"
 #include "memory/elsewhere.h"
@@ -288,7 +288,12 @@ static int copy3d(struct copy3d c, void *stream, bool wait) {
   if (host_target && !wait && (r = graft_copy_defer_target(&to.place, to.bytes))) return r;
   if (!wait) graft_context_set_busy(context);
   bool waits = wait && is_seen(&from, &to);
-  struct graft_span *span = graft_trace_begin(stream);
+  struct graft_work work = {.kind = GRAFT_WORK_COPY,
+                            .stream = stream,
+                            .bytes = c.width * c.height * c.depth,
+                            .from = from.array ? GRAFT_WORK_ARRAY : graft_place_work_memory(&from.place),
+                            .to = to.array ? GRAFT_WORK_ARRAY : graft_place_work_memory(&to.place)};
+  struct graft_span *span = graft_work_begin(&work);
   name_source(&c, &from);
   name_target(&c, &to);
   announce(&from, false, stream);
@@ -303,7 +308,7 @@ static int copy3d(struct copy3d c, void *stream, bool wait) {
     r = rpc_graftCopy3D(&c, source, target, NULL, 0, stream);
   }
   graft_mirrors_sent();
-  graft_trace_end(span, GRAFT_TRACE_COPY, graft_trace_copy_name(host_source, host_target), c.width * c.height * c.depth, r);
+  graft_work_end(span, r);
   return r || !waits ? r : cuStreamSynchronize(stream);
 }
 

@@ -5,7 +5,7 @@
 #include "api/objects.h"
 #include "api/rpc.h"
 #include "api/streams.h"
-#include "api/trace.h"
+#include "api/work.h"
 #include "graft_rpc.h"
 #include "memory/elsewhere.h"
 #include "memory/mirror.h"
@@ -62,9 +62,14 @@ static int end(int r, bool is_seen, bool wait) {
     if (graft_several_servers && graft_visit_begin(&visit, graft_session_of_memory(to), stream, &r)) {                            \
       return r ? r : graft_visit_end(&visit, fill##bits(to, pitch, value, width, height, visit.stream, wait, rows));              \
     }                                                                                                                             \
-    struct graft_span *span = graft_trace_begin(stream);                                                                          \
+    struct graft_work work = {.kind = GRAFT_WORK_FILL,                                                                            \
+                              .stream = stream,                                                                                   \
+                              .bytes = width * height * sizeof value,                                                             \
+                              .value = value,                                                                                     \
+                              .to = GRAFT_WORK_DEVICE};                                                                           \
+    struct graft_span *span = graft_work_begin(&work);                                                                            \
     if (!begin(&to, pitch, &value, sizeof value, width, height, stream, wait, &seen, &r)) {                                       \
-      graft_trace_drop(span);                                                                                                     \
+      graft_work_drop(span);                                                                                                      \
       return r;                                                                                                                   \
     }                                                                                                                             \
     if (wait && !seen) {                                                                                                          \
@@ -73,7 +78,7 @@ static int end(int r, bool is_seen, bool wait) {
       r = rows ? rpc_cuMemsetD2D##bits##Async(to, pitch, value, width, height, stream)                                            \
                : rpc_cuMemsetD##bits##Async(to, value, width, stream);                                                            \
     }                                                                                                                             \
-    graft_trace_end(span, GRAFT_TRACE_FILL, "memset", width *height * sizeof value, r);                                           \
+    graft_work_end(span, r);                                                                                                      \
     return end(r, seen, wait);                                                                                                    \
   }                                                                                                                               \
   GRAFT_EXPORT int cuMemsetD##bits##_v2(uint64_t to, type value, size_t count) {                                                  \

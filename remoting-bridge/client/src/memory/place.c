@@ -4,6 +4,7 @@
 
 #include "api/rpc.h"
 #include "api/streams.h"
+#include "api/work.h"
 #include "base/system.h"
 #include "memory/elsewhere.h"
 #include "memory/mirror.h"
@@ -53,6 +54,12 @@ int graft_place_check(const struct graft_place *place, uint64_t bytes, bool is_g
 
 bool graft_place_is_host(const struct graft_place *place) {
   return place->memory == GRAFT_MEMORY_NONE || place->memory == GRAFT_MEMORY_PINNED || place->memory == GRAFT_MEMORY_REGISTERED;
+}
+
+uint8_t graft_place_work_memory(const struct graft_place *place) {
+  if (place->memory == GRAFT_MEMORY_NONE) return GRAFT_WORK_PAGEABLE;
+  if (place->memory == GRAFT_MEMORY_MANAGED) return GRAFT_WORK_MANAGED;
+  return graft_place_is_host(place) ? GRAFT_WORK_PINNED : GRAFT_WORK_DEVICE;
 }
 
 bool graft_streams_may_be_held(void) { return graft_values_are_waited_for() || graft_callbacks_may_come(); }

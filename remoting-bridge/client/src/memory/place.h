@@ -23,6 +23,8 @@ struct graft_place graft_place_of(uint64_t pointer, bool says_device);
 int graft_place_check(const struct graft_place *place, uint64_t bytes, bool is_guess);
 /* Whether a place is pageable, pinned or registered memory. */
 bool graft_place_is_host(const struct graft_place *place);
+/* What kind of memory a profiler calls it: enum graft_work_memory. */
+uint8_t graft_place_work_memory(const struct graft_place *place);
 /* Exposes a place to the device: all of a pinned or registered allocation; of pageable memory only these bytes, and only for graphs. */
 int graft_place_expose(struct graft_place *place, size_t bytes);
 /* Whether a stream may be waiting for the program, by a host function or a value, so that an asynchronous call must not wait for the stream. */

@@ -8,7 +8,7 @@
 #include "api/objects.h"
 #include "api/rpc.h"
 #include "api/streams.h"
-#include "api/trace.h"
+#include "api/work.h"
 #include "base/environment.h"
 #include "graft_rpc.h"
 #include "memory/elsewhere.h"
@@ -131,8 +131,18 @@ static bool has_doubtful_cluster(const struct config *c, const uint8_t *attribut
   return false;
 }
 
-static int launch(void *handle, const struct config *c, const uint8_t *attributes, unsigned count, void **parameters,
-                  void **extra) {
+/* What profilers show of a kernel. The server is asked once for each function. */
+static void describe(struct graft_work *work, struct graft_object *function, int device) {
+  enum { SHARED_SIZE = 1, LOCAL_SIZE = 3, REGISTERS = 4 }; /* CUfunction_attribute */
+  int value;
+  if (!graft_function_attribute(function, REGISTERS, device, &value)) work->registers = (uint16_t)value;
+  if (!graft_function_attribute(function, SHARED_SIZE, device, &value)) work->static_shared = (uint32_t)value;
+  if (!graft_function_attribute(function, LOCAL_SIZE, device, &value)) work->local = (uint32_t)value;
+}
+
+/* "called" is the driver's function that the program called. */
+static int launch(const char *called, void *handle, const struct config *c, const uint8_t *attributes, unsigned count,
+                  void **parameters, void **extra) {
   struct graft_object *context, *function;
   int r = graft_context_need(&context);
   if (r) return r;
@@ -148,7 +158,16 @@ static int launch(void *handle, const struct config *c, const uint8_t *attribute
   uint8_t room[PARAMETERS];
   if ((r = graft_launch_pack(function, parameters, extra, room, &data, &bytes))) return r;
   if (graft_several_servers && is_beyond_reach(data, bytes)) return GRAFT_NOT_SUPPORTED;
-  struct graft_span *span = graft_trace_begin(c->stream);
+  struct graft_work work = {.kind = GRAFT_WORK_KERNEL,
+                            .name = function->u.function.name,
+                            .function = called,
+                            .handle = handle,
+                            .stream = c->stream,
+                            .grid = {c->grid[0], c->grid[1], c->grid[2]},
+                            .block = {c->block[0], c->block[1], c->block[2]},
+                            .shared = c->shared};
+  if (graft_work_is_heard) describe(&work, function, context->u.context.device);
+  struct graft_span *span = graft_work_begin(&work);
   if (graft_mirrors) graft_mirrors_launching(c->stream);
   if (!count) {
     r = rpc_graftLaunch(function, c->grid[0], c->grid[1], c->grid[2], c->block[0], c->block[1], c->block[2], c->shared, c->stream,
@@ -157,7 +176,7 @@ static int launch(void *handle, const struct config *c, const uint8_t *attribute
     r = rpc_graftLaunchEx(function, c->grid[0], c->grid[1], c->grid[2], c->block[0], c->block[1], c->block[2], c->shared, c->stream,
                           attributes, count, data, bytes);
   }
-  graft_trace_end(span, GRAFT_TRACE_KERNEL, function->u.function.name, 0, r);
+  graft_work_end(span, r);
   int config;
   if (r) return r;
   if (graft_environment.launch_blocking) return graft_stream_captures(c->stream) ? 0 : rpc_cuStreamSynchronize(c->stream);
@@ -167,7 +186,7 @@ static int launch(void *handle, const struct config *c, const uint8_t *attribute
 GRAFT_EXPORT int cuLaunchKernel(void *function, unsigned int gx, unsigned int gy, unsigned int gz, unsigned int bx, unsigned int by,
                                 unsigned int bz, unsigned int shared, void *stream, void *parameters, void *extra) {
   struct config c = {{gx, gy, gz}, {bx, by, bz}, shared, stream, NULL, 0};
-  return launch(function, &c, NULL, 0, parameters, extra);
+  return launch("cuLaunchKernel", function, &c, NULL, 0, parameters, extra);
 }
 
 /* Launch attributes (CUlaunchAttributeID) that hold handles are sent with ids. */
@@ -208,14 +227,14 @@ GRAFT_EXPORT int cuLaunchKernelEx(void *config, void *function, void *parameters
     memcpy(&id, attributes + i * ATTRIBUTE_BYTES, sizeof id);
     if (id == 15 || id > LAST_LAUNCH_ATTRIBUTE) r = GRAFT_INVALID_VALUE; /* driver 580 knows no other */
   }
-  return r ? r : launch(function, &c, attributes, c.count, parameters, extra);
+  return r ? r : launch("cuLaunchKernelEx", function, &c, attributes, c.count, parameters, extra);
 }
 
 GRAFT_EXPORT int cuLaunchCooperativeKernel(void *function, unsigned int gx, unsigned int gy, unsigned int gz, unsigned int bx,
                                            unsigned int by, unsigned int bz, unsigned int shared, void *stream, void *parameters) {
   struct config c = {{gx, gy, gz}, {bx, by, bz}, shared, stream, NULL, 0};
   uint8_t cooperative[ATTRIBUTE_BYTES] = {2, 0, 0, 0, 0, 0, 0, 0, 1}; /* COOPERATIVE = 1 */
-  return launch(function, &c, cooperative, 1, parameters, NULL);
+  return launch("cuLaunchCooperativeKernel", function, &c, cooperative, 1, parameters, NULL);
 }
 
 /* ---- Occupancy ---- */

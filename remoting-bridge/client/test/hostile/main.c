@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "../fake_server.h"
+#include "api/work.h"
 #include "graft_rpc.h"
 #include "link.h"
 
@@ -143,11 +144,19 @@ static void serve(struct link *link, uint64_t honest, uint64_t scribbles) {
   }
 }
 
+/* A profiler, which has the client ask for the times of work. */
+static bool begins(struct graft_work *work) { return true; }
+static void done(const struct graft_work *work, bool is_known) {
+  if (is_known && work->end < work->start) abort();
+}
+
 static int client(void) {
+  static const struct graft_work_listener listener = {.begins = begins, .done = done};
   setenv("GRAFT_CONFIG", "/dev/null", 1);
   setenv("GRAFT_NAME", "hostile", 1);
   setenv("CUDA_CACHE_DISABLE", "1", 1); /* links go to the server */
   alarm(20);                            /* a hang is a failure */
+  if (draw(2)) graft_work_listen(GRAFT_WORK_PROFILER, &listener);
   int device, value;
   void *pinned = NULL;
   void *context = NULL, *module = NULL, *function = NULL, *stream = NULL, *link = NULL, *image = NULL;
@@ -181,6 +190,7 @@ static int client(void) {
     cuLinkComplete(link, &image, &image_bytes);
   if (stream) cuStreamSynchronize(stream);
   cuCtxSynchronize();
+  graft_work_flush(1000000);
   if (pinned) cuMemFreeHost(pinned);
   cuMemFree_v2(pointer);
   return 0;

@@ -55,6 +55,7 @@ class SupplyTest {
             "lib/graft-usernet",
             "lib/client/libcuda.so.1",
             "lib/client/libnvidia-ml.so.1",
+            "lib/client/cupti/libcupti.so.13",
             "lib/client/graft-oci-hook",
             "lib/client/graft-verify")) {
       assertThat(components).containsKey(program);

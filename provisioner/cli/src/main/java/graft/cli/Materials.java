@@ -69,7 +69,8 @@ final class Materials {
   /** The executable files and libraries beside the runtime, in the order of their names. */
   private static List<Path> programs(Path home) throws IOException {
     List<Path> found = new ArrayList<>();
-    for (String folder : List.of("lib", "lib/client", "lib/client/bench", "lib/compare")) {
+    for (String folder :
+        List.of("lib", "lib/client", "lib/client/bench", "lib/client/cupti", "lib/compare")) {
       Path there = home.resolve(folder);
       if (Files.isDirectory(there)) {
         try (Stream<Path> files = Files.list(there)) {

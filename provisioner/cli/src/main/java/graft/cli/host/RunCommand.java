@@ -2,10 +2,12 @@ package graft.cli.host;
 
 import graft.cli.terminal.ExitCode;
 import graft.cli.terminal.Output;
+import graft.common.program.ClientFolder;
 import java.util.Map;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
 
 /** {@code graft run}: runs a program of this machine on a remote GPU. */
 @Command(
@@ -27,6 +29,7 @@ import picocli.CommandLine.Mixin;
     footer = {
       "  graft run --device software -- ./vectorAdd",
       "  graft run --server tcp://gpu-node:7799 --name me --token-file ~/.graft-token -- ./train",
+      "  graft run --profiler --server tcp://gpu-node:7799 --token-file token -- python train.py",
       "  graft run --server shm:///run/graft.sock --name me --token-file ~/.graft-token -- ./train",
       "  graft run --server tcp://node1:7799 --server tcp://node2:7799 --name me --token-file ~/.graft-token -- ./train"
     })
@@ -35,8 +38,18 @@ public final class RunCommand implements Callable<Integer> {
 
   @Mixin RemoteProgram program;
 
+  @Option(
+      names = "--profiler",
+      description =
+          "Load Graft's libcupti into the program before any other, so that torch.profiler and"
+              + " Triton's proton see its kernels.")
+  boolean isProfiled;
+
   @Override
   public Integer call() throws Exception {
-    return program.run(Map.of());
+    return program.run(
+        isProfiled
+            ? ProfilerLibrary.environment(ClientFolder.existing(), System.getenv())
+            : Map.of());
   }
 }

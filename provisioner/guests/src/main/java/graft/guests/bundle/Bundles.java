@@ -40,6 +40,7 @@ public final class Bundles {
           "ds-cuda-client",
           "ds-cuda-server",
           "graft-client",
+          "graft-profiler",
           "graft-server",
           "gvirtus-client",
           "gvirtus-server",

@@ -1,0 +1,58 @@
+/* The profiler's time. A program may give a clock of its own, such as the processor's counter: its rate is found from two readings. */
+#include <pthread.h>
+#include <time.h>
+
+#include "cupti.h"
+
+struct reading {
+  uint64_t monotonic, profiler;
+};
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static uint64_t (*given)(void);
+static struct reading first;
+
+static uint64_t read_clock(clockid_t id) {
+  struct timespec t;
+  clock_gettime(id, &t);
+  return (uint64_t)t.tv_sec * UINT64_C(1000000000) + (uint64_t)t.tv_nsec;
+}
+
+static uint64_t now_by(uint64_t (*clock)(void)) { return clock ? clock() : read_clock(CLOCK_REALTIME); }
+
+static struct reading take(uint64_t (*clock)(void)) {
+  struct reading r = {.monotonic = read_clock(CLOCK_MONOTONIC)};
+  r.profiler = now_by(clock);
+  return r;
+}
+
+EXPORT int cuptiActivityRegisterTimestampCallback(uint64_t (*clock)(void)) {
+  if (!clock) return INVALID_PARAMETER;
+  pthread_mutex_lock(&lock);
+  if (given != clock) {
+    given = clock;
+    first = take(clock);
+  }
+  pthread_mutex_unlock(&lock);
+  return SUCCESS;
+}
+
+uint64_t profiler_now(void) {
+  pthread_mutex_lock(&lock);
+  uint64_t (*clock)(void) = given;
+  pthread_mutex_unlock(&lock);
+  return now_by(clock);
+}
+
+uint64_t profiler_time(uint64_t monotonic) {
+  pthread_mutex_lock(&lock);
+  uint64_t (*clock)(void) = given;
+  struct reading from = first, now = take(clock);
+  pthread_mutex_unlock(&lock);
+  double rate = 1;
+  if (clock && now.monotonic > from.monotonic) {
+    rate = (double)(now.profiler - from.profiler) / (double)(now.monotonic - from.monotonic);
+  }
+  /* From the nearer reading, so that little is multiplied by the rate's error. */
+  return now.profiler - (uint64_t)(int64_t)((double)(int64_t)(now.monotonic - monotonic) * rate);
+}

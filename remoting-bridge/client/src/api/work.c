@@ -1,0 +1,306 @@
+#include "api/work.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "api/contexts.h"
+#include "api/objects.h"
+#include "api/rpc.h"
+#include "api/streams.h"
+#include "base/system.h"
+#include "graft_rpc.h"
+
+#define READ_AFTER 2048 /* so many pieces of work are under way, or over and not read, before the client reads their times */
+/* cuEventElapsedTime returns milliseconds as a float: within some seconds the client takes a new point in time to measure from. */
+#define CLOCK_NANOSECONDS UINT64_C(4000000000)
+#define CLOCK_TRIES 5
+#define MOST_MILLISECONDS 1e9f /* no work of a program lies so far from a clock; what a server says beyond is no time */
+
+atomic_bool graft_work_is_heard;
+
+static _Thread_local bool is_own;
+
+/* A moment that is known in the time of the program and in that of a context's events. */
+struct clock {
+  struct clock *next;
+  struct graft_object *context;
+  void *event;
+  uint64_t time, error;
+};
+
+struct graft_span {
+  struct graft_span *next;
+  struct clock *clock;
+  void *start, *end; /* events, NULL if there are none */
+  const struct graft_work_listener *listeners[GRAFT_WORK_LISTENERS];
+  struct graft_work work;
+};
+
+static _Atomic(const struct graft_work_listener *) listening[GRAFT_WORK_LISTENERS];
+static atomic_uint last_correlation;
+
+/* Guards all that follows, and is held while times are read. No call of the program's is made with it. */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct clock *clocks; /* the newest of each context comes first */
+static struct graft_span *first, **last = &first;
+static size_t count, read_at = READ_AFTER;
+
+bool graft_work_is_own_call(void) { return is_own; }
+
+void graft_work_listen(int who, const struct graft_work_listener *listener) {
+  bool is_heard = false;
+  pthread_mutex_lock(&lock);
+  listening[who] = listener;
+  for (int i = 0; i < GRAFT_WORK_LISTENERS; i++) is_heard |= listening[i] != NULL;
+  graft_work_is_heard = is_heard;
+  pthread_mutex_unlock(&lock);
+}
+
+/* ---- Clocks ---- */
+
+/* An event in an idle stream lies between two times of the program; the closest of a few tries counts. */
+static bool set(struct clock *clock, void *stream) {
+  clock->error = UINT64_MAX;
+  for (int i = 0; i < CLOCK_TRIES; i++) {
+    void *event = NULL;
+    uint64_t before = graft_now();
+    if (rpc_cuEventCreate(&event, 0)) break;
+    bool recorded = !rpc_cuEventRecord(event, stream) && !rpc_cuEventSynchronize(event);
+    uint64_t after = graft_now();
+    if (!recorded || (after - before) / 2 >= clock->error) {
+      rpc_cuEventDestroy_v2(event);
+      continue;
+    }
+    if (clock->event) rpc_cuEventDestroy_v2(clock->event);
+    clock->event = event;
+    clock->error = (after - before) / 2;
+    clock->time = before + clock->error;
+  }
+  return clock->event;
+}
+
+/* The clock of a context, which is new enough. NULL if there is none to be had. */
+static struct clock *clock_of(struct graft_object *context) {
+  struct clock *found = clocks;
+  while (found && found->context != context) found = found->next;
+  if (found && graft_now() - found->time < CLOCK_NANOSECONDS) return found;
+  struct clock *made = calloc(1, sizeof *made);
+  void *stream = NULL;
+  bool is_set = made && !rpc_cuStreamCreate(&stream, 1); /* CU_STREAM_NON_BLOCKING */
+  if (is_set) {
+    made->context = context;
+    is_set = set(made, stream);
+    rpc_cuStreamDestroy_v2(stream);
+  }
+  if (!is_set) {
+    free(made);
+    return found;
+  }
+  made->next = clocks;
+  return clocks = made;
+}
+
+/* ---- Queueing ---- */
+
+static void forget(struct graft_span *span) {
+  if (span->start) rpc_cuEventDestroy_v2(span->start);
+  if (span->end) rpc_cuEventDestroy_v2(span->end);
+  free((char *)span->work.name);
+  free(span);
+}
+
+static bool make_events(struct graft_span *span) {
+  return span->clock && !rpc_cuEventCreate(&span->start, 0) && !rpc_cuEventCreate(&span->end, 0) &&
+         !rpc_cuEventRecord(span->start, span->work.stream);
+}
+
+/* Events are recorded in streams of their own context. In another one the recording would fail, and the program would get the error. */
+static bool is_of_context(void *stream, const struct graft_object *context) {
+  const struct graft_object *object = graft_object(GRAFT_STREAM, stream);
+  return !object || object->u.stream.context == context;
+}
+
+/* Whether anybody wants the work. */
+static bool ask_listeners(struct graft_span *span) {
+  bool is_wanted = false;
+  for (int i = 0; i < GRAFT_WORK_LISTENERS; i++) {
+    const struct graft_work_listener *listener = listening[i];
+    if (!listener || !listener->begins(&span->work)) continue;
+    span->listeners[i] = listener;
+    is_wanted = true;
+  }
+  return is_wanted;
+}
+
+struct graft_span *graft_work_start(const struct graft_work *work) {
+  struct graft_object *context = is_own ? NULL : graft_context_current();
+  if (!context || context->u.context.destroyed || !is_of_context(work->stream, context) || graft_stream_captures(work->stream)) {
+    return NULL;
+  }
+  struct graft_span *span = calloc(1, sizeof *span);
+  if (!span) return NULL;
+  is_own = true;
+  span->work = *work;
+  span->work.context = context;
+  span->work.device = context->u.context.device;
+  cuStreamGetId(work->stream, &span->work.stream_id);
+  span->work.correlation = ++last_correlation;
+  span->work.called = graft_now();
+  bool is_wanted = ask_listeners(span);
+  span->work.name = work->name ? strdup(work->name) : NULL;
+  if (is_wanted) {
+    pthread_mutex_lock(&lock);
+    span->clock = clock_of(context);
+    pthread_mutex_unlock(&lock);
+  }
+  if (is_wanted && !make_events(span)) span->clock = NULL;
+  is_own = false;
+  if (is_wanted) return span;
+  graft_work_drop(span);
+  return NULL;
+}
+
+void graft_work_drop(struct graft_span *span) {
+  if (!span) return;
+  is_own = true;
+  forget(span);
+  is_own = false;
+}
+
+/* ---- Reading ---- */
+
+static void report(const struct graft_span *span, bool is_known) {
+  for (int i = 0; i < GRAFT_WORK_LISTENERS; i++) {
+    if (span->listeners[i]) span->listeners[i]->done(&span->work, is_known);
+  }
+}
+
+static uint64_t after(const struct clock *clock, float milliseconds) {
+  double nanoseconds = (double)clock->time + (double)milliseconds * 1e6;
+  return nanoseconds > 0 ? (uint64_t)nanoseconds : 0;
+}
+
+static bool is_time(float milliseconds) { return milliseconds > -MOST_MILLISECONDS && milliseconds < MOST_MILLISECONDS; }
+
+/* Reports when a piece of work ran. CUDA_ERROR_NOT_READY if it is not over. */
+static int report_span(struct graft_span *span) {
+  float start, end;
+  int r = rpc_cuEventElapsedTime(&end, span->clock->event, span->end);
+  if (!r) r = rpc_cuEventElapsedTime(&start, span->clock->event, span->start);
+  if (r == GRAFT_NOT_READY) return r;
+  bool is_known = !r && is_time(start) && is_time(end);
+  if (is_known) {
+    span->work.start = after(span->clock, start);
+    span->work.end = after(span->clock, end > start ? end : start);
+    span->work.error = span->clock->error;
+  }
+  report(span, is_known);
+  return 0;
+}
+
+/* The streams whose work was not over when this pass asked. A stream's work ends in its order, so that what follows in it is not asked for. */
+struct busy {
+  struct {
+    const struct graft_object *context;
+    uint64_t stream;
+  } streams[64];
+  size_t count;
+};
+
+static bool is_busy(const struct busy *busy, const struct graft_work *work) {
+  for (size_t i = 0; i < busy->count; i++) {
+    if (busy->streams[i].context == work->context && busy->streams[i].stream == work->stream_id) return true;
+  }
+  return false;
+}
+
+static void note_busy(struct busy *busy, const struct graft_work *work) {
+  if (busy->count == sizeof busy->streams / sizeof *busy->streams) return;
+  busy->streams[busy->count].context = work->context;
+  busy->streams[busy->count++].stream = work->stream_id;
+}
+
+/* Reads the times of work that is over, of one context or, if that is NULL, of all; until the deadline it waits for work that is not. The caller holds the lock. */
+static void read_times(const struct graft_object *context, uint64_t deadline) {
+  struct busy busy = {.count = 0};
+  for (struct graft_span **at = &first; *at;) {
+    struct graft_span *span = *at;
+    if ((context && span->work.context != context) || is_busy(&busy, &span->work)) {
+      at = &span->next;
+      continue;
+    }
+    bool current = !cuCtxPushCurrent_v2(span->work.context);
+    int r = current ? report_span(span) : 0;
+    while (r == GRAFT_NOT_READY && graft_now() < deadline) {
+      usleep(1000);
+      r = report_span(span);
+    }
+    if (r == GRAFT_NOT_READY && !deadline) {
+      note_busy(&busy, &span->work);
+      at = &span->next;
+    } else {
+      if (!current || r) report(span, false);
+      *at = span->next;
+      count--;
+      forget(span);
+    }
+    void *popped;
+    if (current) cuCtxPopCurrent_v2(&popped);
+  }
+  last = &first;
+  while (*last) last = &(*last)->next;
+}
+
+void graft_work_end(struct graft_span *span, int result) {
+  if (!span) return;
+  is_own = true;
+  bool is_timed = !result && span->clock && !rpc_cuEventRecord(span->end, span->work.stream);
+  span->work.returned = graft_now();
+  for (int i = 0; i < GRAFT_WORK_LISTENERS; i++) {
+    if (span->listeners[i] && span->listeners[i]->queued) span->listeners[i]->queued(&span->work, result);
+  }
+  pthread_mutex_lock(&lock);
+  if (!is_timed) {
+    if (!result) report(span, false);
+    forget(span);
+  } else {
+    *last = span;
+    last = &span->next;
+    if (++count >= read_at) {
+      read_times(NULL, 0);
+      read_at = count + READ_AFTER;
+    }
+  }
+  pthread_mutex_unlock(&lock);
+  is_own = false;
+}
+
+void graft_work_flush(uint64_t nanoseconds) {
+  if (is_own) return;
+  is_own = true;
+  pthread_mutex_lock(&lock);
+  read_times(NULL, nanoseconds ? graft_now() + nanoseconds : 0);
+  pthread_mutex_unlock(&lock);
+  is_own = false;
+}
+
+void graft_work_context_ends(struct graft_object *context) {
+  if (is_own) return;
+  is_own = true;
+  pthread_mutex_lock(&lock);
+  if (first) read_times(context, graft_now() + GRAFT_WORK_END_NANOSECONDS);
+  for (struct clock **at = &clocks; *at;) {
+    struct clock *clock = *at;
+    if (clock->context != context) {
+      at = &clock->next;
+      continue;
+    }
+    *at = clock->next;
+    rpc_cuEventDestroy_v2(clock->event);
+    free(clock);
+  }
+  pthread_mutex_unlock(&lock);
+  is_own = false;
+}
