@@ -421,15 +421,22 @@ static void virtual_memory(void) {
   }
 }
 
-/* Says that it is ready, and goes on when the test has ended one server's sessions. */
+/* Says that it is ready, and copies until the test has ended one server's sessions. */
 static void loss(void) {
   enum { LARGE = 9 << 20 };
   address of[2] = {memory(0, LARGE), memory(1, LARGE)};
   char line[16];
+  RUN(cuMemcpyPeer(of[1], context[1], of[0], context[0], LARGE));
   printf("ready\n");
   fflush(stdout);
+  int error;
+  do {
+    error = cuMemcpyPeer(of[1], context[1], of[0], context[0], LARGE);
+    if (!error) error = cuMemcpyPeer(of[0], context[0], of[1], context[1], LARGE);
+  } while (!error);
+  EXPECT(error == 46);
   EXPECT(fgets(line, sizeof line, stdin));
-  int lost = atoi(line), other = !lost, error;
+  int lost = atoi(line), other = !lost;
   use(lost);
   error = cuCtxSynchronize();
   EXPECT(error == 46); /* DEVICE_UNAVAILABLE */

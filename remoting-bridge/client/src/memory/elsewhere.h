@@ -40,7 +40,7 @@ bool graft_is_elsewhere(void *stream, void *event);
 /* Waits until the event of another session has happened. */
 int graft_await_elsewhere(void *stream, void *event);
 
-/* Copies between devices of two sessions through this process, when the stream has reached the copy. Returns when the copy is done. */
+/* Copies between devices of two sessions, from server to server where they have a link and else through this process, when the stream has reached the copy. Returns when the copy is done. */
 int graft_copy_between(struct graft_session *to_session, uint64_t to, struct graft_session *from_session, uint64_t from,
                        size_t bytes, void *stream);
 

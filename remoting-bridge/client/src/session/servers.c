@@ -2,10 +2,12 @@
 #include <pthread.h>
 #include <semaphore.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "api/devices.h"
 #include "api/rpc.h"
 #include "base/config.h"
+#include "base/crypto.h"
 #include "base/system.h"
 #include "session/session.h"
 #include "session/state.h"
@@ -18,6 +20,18 @@ struct graft_session *graft_session_of_server(int server) {
   struct graft_session *s = graft_session_next(NULL);
   while (s && s->server != server) s = graft_session_next(s);
   return s;
+}
+
+bool graft_session_ticket(const struct graft_session *session, uint8_t ticket[GRAFT_TICKET]) {
+  static const char label[] = "graft peer 1";
+  if (!graft_session_is_open(session)) return false;
+  const void *parts[] = {label};
+  const size_t sizes[] = {sizeof label - 1};
+  memset(ticket, 0, GRAFT_TICKET);
+  memcpy(ticket, &session->key.session, 8);
+  graft_hmac_sha256(session->key.secret, sizeof session->key.secret, parts, sizes, 1, ticket + 8);
+  memcpy(ticket + 40, session->config.name, strnlen(session->config.name, 64));
+  return true;
 }
 
 /* As graft.remoting.server.system.AddressRange has them. */

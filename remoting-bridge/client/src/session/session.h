@@ -37,6 +37,9 @@ struct graft_session *graft_session_use(struct graft_session *session);
 /* The number of a session's server among those of the program, from 0; and the session with a server, NULL if there is none. */
 int graft_session_server(const struct graft_session *session);
 struct graft_session *graft_session_of_server(int server);
+/* What permits the program's other servers to connect to a session, for copies (memory/peers.h). False if the session is not open. */
+#define GRAFT_TICKET 104 /* u64 session, secret[32], name[64] */
+bool graft_session_ticket(const struct graft_session *session, uint8_t ticket[GRAFT_TICKET]);
 /* The session whose server was asked to place device memory where this address lies, NULL if there is none. */
 struct graft_session *graft_session_of_range(uint64_t address);
 /* Whether device memory of a session may lie at these addresses: anywhere, if its server was asked for no range. */

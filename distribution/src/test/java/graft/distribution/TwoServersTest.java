@@ -16,6 +16,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
@@ -31,10 +32,24 @@ final class TwoServersTest {
 
   @BeforeEach
   void serve() throws Exception {
-    for (String name : List.of("first", "second")) {
-      servers.add(SoftwareServer.forAllChannels(Files.createDirectory(folder.resolve(name))));
-    }
+    Files.createDirectory(folder.resolve("first"));
+    Files.createDirectory(folder.resolve("second"));
+    servers.add(SoftwareServer.forAllChannels(folder.resolve("first")));
+    servers.add(second(List.of("--peer", servers.get(0).address())));
     Programs.build(folder, List.of("servers", "devices", "environment"));
+  }
+
+  /** Starts the second server with these options. */
+  private SoftwareServer second(List<String> options) throws IOException {
+    Path its = folder.resolve("second");
+    return SoftwareServer.start(
+        its, Map.of(), options, "tcp://127.0.0.1:0", "unix://" + its.resolve("socket"));
+  }
+
+  /** Starts the second server again. */
+  private void restart(List<String> options) throws Exception {
+    servers.remove(1).stop();
+    servers.add(second(options));
   }
 
   @AfterEach
@@ -66,12 +81,19 @@ final class TwoServersTest {
     return Finished.run(folder, environment, words);
   }
 
-  @ParameterizedTest(name = "over {0}")
-  @ValueSource(strings = {"shm", "unix", "tcp"})
-  void aProgramUsesBothServers(String channel) throws Exception {
+  /** Copies between the servers go from one to the other, if it is a peer, or by the program. */
+  @ParameterizedTest(name = "over {0}, copies over {1}")
+  @CsvSource({"shm, unix", "unix, program", "tcp, tcp"})
+  void aProgramUsesBothServers(String channel, String way) throws Exception {
+    boolean isDirect = !way.equals("program");
+    if (!way.equals("tcp")) {
+      restart(isDirect ? List.of("--peer", servers.get(0).over(way)) : List.of());
+    }
     List<String> command = new ArrayList<>(List.of("servers"));
     command.addAll(List.of(GROUPS.split(" ")));
-    Finished program = run(channel, Map.of(), command.toArray(String[]::new));
+    Finished program = run(channel, Map.of("GRAFT_DEBUG", "1"), command.toArray(String[]::new));
+    assertThat(program.err())
+        .contains("go " + (isDirect ? "from server to server" : "through this process"));
     assertThat(program.code()).as("%s", program).isZero();
     assertThat(program.out()).isEqualTo(GROUPS.replace(" ", ": ok\n") + ": ok\n");
   }

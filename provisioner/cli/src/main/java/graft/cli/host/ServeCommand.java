@@ -185,6 +185,16 @@ public final class ServeCommand implements Callable<Integer> {
               + " root; graft apply and the units that it makes use it.")
   Path starterConfig;
 
+  @Option(
+      names = "--peer",
+      paramLabel = "ADDRESS",
+      description =
+          "The address of another server, tcp://HOST:PORT or unix:///PATH; may be given several"
+              + " times. Where a program uses this server and that one, this one may connect to"
+              + " it, so that copies between their GPUs go directly. Without it they go through the"
+              + " program's machine.")
+  List<Endpoint> peers = List.of();
+
   @Mixin ObservationSettings observation;
 
   @Mixin OperatorSettings operators;
@@ -332,6 +342,7 @@ public final class ServeCommand implements Callable<Integer> {
       config.sensors(sensors == Switch.on);
     }
     listen.forEach(address -> config.listen(ListenAddress.parse(address.toString())));
+    config.peers(peers.stream().map(address -> ListenAddress.parse(address.toString())).toList());
     config.limits(sessions.limits(config.limits()));
     config.audit(events);
     config.accounts(accounts);

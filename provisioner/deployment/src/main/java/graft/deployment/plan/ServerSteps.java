@@ -34,6 +34,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.stream.Stream;
 
 /**
  * The steps that start servers for the GPUs of the host, and the addresses of these servers for
@@ -173,6 +174,24 @@ final class ServerSteps {
         container.ids().first());
   }
 
+  /**
+   * The options that name the host's servers of this server's guests that come before it, for
+   * copies between their GPUs. One of two servers is enough, and so a further server leaves those
+   * that run as they are.
+   */
+  private List<String> peers(Gpu gpu) {
+    List<Gpu> all = input.descriptor().gpus();
+    Set<Endpoint> peers = new LinkedHashSet<>();
+    for (Gpu other : all.subList(0, all.indexOf(gpu))) {
+      for (Guest guest : input.descriptor().guests()) {
+        if (other.owner().kind() == Owner.Kind.HOST && uses(guest, gpu) && uses(guest, other)) {
+          peers.add(Endpoint.tcp(listenHost(guest), ports.get(other.name())));
+        }
+      }
+    }
+    return peers.stream().flatMap(peer -> Stream.of("--peer", peer.toString())).toList();
+  }
+
   private List<Step> server(Gpu gpu, List<Endpoint> listen) {
     StateFolder state = input.layout().state();
     String name = gpu.name().text();
@@ -183,13 +202,17 @@ final class ServerSteps {
     List<PortName> ports = rdmaPorts(gpu);
     if (!isUnprivileged(gpu.name())) {
       Path tokens = state.tokens(gpu.name());
-      List<String> options = ServerOptions.of(gpu, state.path().resolveSibling("audit.jsonl"));
+      List<String> options =
+          new ArrayList<>(ServerOptions.of(gpu, state.path().resolveSibling("audit.jsonl")));
+      options.addAll(peers(gpu));
       return List.of(
           new StartServer(
               name, listen, device, gpu.memory(), spare, ports, tokens, pidFile, log, options));
     }
     boolean byUnits = input.snapshot().services().systemd();
     ServerFolder folder = ServerFolder.of(state, gpu.name());
+    List<String> options = new ArrayList<>(ServerOptions.of(gpu, folder.audit()));
+    options.addAll(peers(gpu));
     RunServer server =
         new RunServer(
             name,
@@ -202,7 +225,7 @@ final class ServerSteps {
             byUnits,
             pidFile,
             log,
-            ServerOptions.of(gpu, folder.audit()));
+            options);
     List<Step> steps = new ArrayList<>();
     if (byUnits) {
       steps.addAll(server.units(gpu.server().autostart()));

@@ -14,6 +14,7 @@ import graft.deployment.step.guest.MakeToken;
 import graft.deployment.step.guest.OrderChannels;
 import graft.deployment.step.host.HostServer;
 import graft.deployment.step.host.MakeSocketFolder;
+import graft.deployment.step.host.StartServer;
 import graft.guests.payload.Payload;
 import graft.guests.payload.PayloadFile;
 import java.nio.file.Path;
@@ -116,6 +117,18 @@ class SeveralServersPlanTest {
             token-file = /etc/graft/token; /etc/graft/token-gpu1
             """);
     assertThat(host.carryOut(plan).plan(CONTAINER).isEmpty()).as("a second plan").isTrue();
+  }
+
+  /** So that a further server does not change the options of the first. */
+  @Test
+  void aServerMayConnectToEarlierOnesOfItsGuestsAndToNobodyElse() throws Exception {
+    assertThat(steps(host.plan(MACHINE), StartServer.class))
+        .extracting(StartServer::options)
+        .containsExactly(List.of(), List.of("--peer", "tcp://127.0.0.1:9000"));
+    String one = MACHINE.replaceFirst("vgpu: .*", "vgpu: gpu1");
+    assertThat(steps(host.plan(one), StartServer.class))
+        .extracting(StartServer::options)
+        .containsExactly(List.of());
   }
 
   @Test

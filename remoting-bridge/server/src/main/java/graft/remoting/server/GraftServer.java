@@ -8,6 +8,7 @@ import graft.remoting.server.accept.GpuProblems;
 import graft.remoting.server.accept.Grants;
 import graft.remoting.server.accept.Handshake;
 import graft.remoting.server.accept.NodeCertificates;
+import graft.remoting.server.accept.PeerDialer;
 import graft.remoting.server.accept.RevocationWatch;
 import graft.remoting.server.accept.SessionGate;
 import graft.remoting.server.accept.SessionPlaces;
@@ -161,7 +162,8 @@ public final class GraftServer implements AutoCloseable {
                 health,
                 places,
                 metrics,
-                audit),
+                audit,
+                new PeerDialer(config.peers(), Dispatcher.API_HASH)),
             metrics,
             audit,
             config.maxHandshakes(),

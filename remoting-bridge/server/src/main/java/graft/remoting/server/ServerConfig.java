@@ -50,6 +50,8 @@ import java.util.Optional;
  * @param arbiters the folder in which servers of one user find each other, so that a GPU that
  *     several of them serve has one arbiter; empty if this server keeps the shares of its own
  *     guests only
+ * @param peers the addresses of other servers to which sessions may be connected, for copies
+ *     between their devices
  */
 public record ServerConfig(
     List<ListenAddress> listen,
@@ -75,7 +77,8 @@ public record ServerConfig(
     List<String> workerOptions,
     JailConfig jail,
     Optional<Path> starter,
-    Optional<Path> arbiters) {
+    Optional<Path> arbiters,
+    List<ListenAddress> peers) {
   /** The buffers of one context's copies. */
   private static final long LEAST_HOST_MEMORY = 64L << 20;
 
@@ -84,6 +87,7 @@ public record ServerConfig(
     listen = List.copyOf(listen);
     rdmaPorts = List.copyOf(rdmaPorts);
     workerOptions = List.copyOf(workerOptions);
+    peers = List.copyOf(peers);
     if (listen.isEmpty()) {
       throw new IllegalArgumentException("a server needs an address to listen at");
     }
@@ -99,6 +103,9 @@ public record ServerConfig(
         || queueTimeout.isNegative()
         || watchdog.isNegative()) {
       throw new IllegalArgumentException("spares, limits and times must not be negative");
+    }
+    if (peers.stream().anyMatch(ListenAddress.Vsock.class::isInstance)) {
+      throw new IllegalArgumentException("a peer needs a TCP or Unix address");
     }
     if (isTooSmall(limits.hostMemory()) || isTooSmall(limits.guestHostMemory())) {
       throw new IllegalArgumentException("a session needs 64 MiB of host memory for its copies");
@@ -151,6 +158,7 @@ public record ServerConfig(
     private JailConfig jail = JailConfig.defaults();
     private Optional<Path> starter = Optional.empty();
     private Optional<Path> arbiters = Optional.empty();
+    private List<ListenAddress> peers = List.of();
 
     private Builder(Optional<Path> tokens, DeviceSpec device) {
       this.tokens = tokens;
@@ -317,6 +325,12 @@ public record ServerConfig(
       return this;
     }
 
+    /** Lets sessions be connected to sessions of the servers at these addresses. */
+    public Builder peers(List<ListenAddress> addresses) {
+      peers = addresses;
+      return this;
+    }
+
     /** Adds options for the workers' Java runtime. */
     public Builder workerOptions(List<String> options) {
       workerOptions = options;
@@ -353,7 +367,8 @@ public record ServerConfig(
           workerOptions,
           jail,
           starter,
-          arbiters);
+          arbiters,
+          peers);
     }
   }
 }

@@ -9,6 +9,7 @@ import graft.remoting.server.system.ListenAddress;
 import graft.remoting.server.system.ServerException;
 import java.io.IOException;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
 
@@ -30,6 +31,7 @@ public final class ServerMain {
           + "    [--max-guest-sessions N] [--limits NAME=NUMBER,...] [--audit FILE|syslog|off]\n"
           + "    [--metrics tcp://127.0.0.1:PORT|unix:///PATH] [--operator SOCKET]\n"
           + "    [--rdma-ports PORT,...] [--arbiters FOLDER]\n"
+          + "    [--peer tcp://HOST:PORT|unix:///PATH ...]\n"
           + "    [--require-isolation yes|no]";
 
   private ServerMain() {}
@@ -75,6 +77,7 @@ public final class ServerMain {
       throw new IllegalArgumentException("--tokens is missing");
     }
     ServerConfig.Builder config = ServerConfig.builder(tokens, DeviceSpec.parse(device));
+    List<ListenAddress> peers = new ArrayList<>();
     for (int i = 0; i < args.size(); i += 2) {
       String value = value(args, i);
       switch (args.get(i)) {
@@ -88,6 +91,7 @@ public final class ServerMain {
         case "--audit" -> config.audit(audit(value));
         case "--metrics" -> config.metrics(ListenAddress.parse(value));
         case "--operator" -> config.operator(Path.of(value).toAbsolutePath());
+        case "--peer" -> peers.add(ListenAddress.parse(value));
         case "--arbiters" -> config.arbiters(Path.of(value).toAbsolutePath());
         case "--require-isolation" ->
             config.jail(JailConfig.defaults().withRequired(value.equals("yes")));
@@ -96,7 +100,7 @@ public final class ServerMain {
         default -> throw new IllegalArgumentException("unknown option " + args.get(i));
       }
     }
-    return config.build();
+    return config.peers(peers).build();
   }
 
   private static SessionLimits limits(SessionLimits before, String text) {

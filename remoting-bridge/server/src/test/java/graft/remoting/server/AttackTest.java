@@ -28,7 +28,8 @@ import org.junit.jupiter.params.provider.ValueSource;
 class AttackTest {
   /**
    * Functions that cannot succeed here: they need a region, another session's handle, code that the
-   * server keeps, or a surface of something other than an array.
+   * server keeps, a surface of something other than an array, or a link to another server (see
+   * PeerLinksTest).
    */
   private static final Set<String> NEVER_RIGHT =
       Set.of(
@@ -38,6 +39,9 @@ class AttackTest {
           "graftMemoryImport",
           "graftPoolImport",
           "graftPoolPointerImport",
+          "graftPeerOpen",
+          "graftPeerReceive",
+          "graftPeerSend",
           "graftModuleLoadKnown",
           "graftLibraryLoadKnown",
           "graftSurfaceCreate",

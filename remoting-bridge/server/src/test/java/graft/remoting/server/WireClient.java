@@ -93,6 +93,21 @@ public final class WireClient implements AutoCloseable {
     return client;
   }
 
+  /** What another server proves to know, for a connection to this session. */
+  byte[] ticket() {
+    byte[] none = new byte[0];
+    return TestMac.of(sessionSecret, "graft peer 1", none, none, little(0), none);
+  }
+
+  long sessionId() {
+    return sessionId;
+  }
+
+  /** Connects to this session as another server does, for the client's number of a link. */
+  Welcome peer(WireClient connection, String name, byte[] secret, int link) throws IOException {
+    return connection.authenticate(name, secret, Dispatcher.API_HASH, 2, link, sessionId);
+  }
+
   /** What the client proves to know; found once the server has answered with its challenge. */
   interface Secret {
     byte[] agree() throws IOException;

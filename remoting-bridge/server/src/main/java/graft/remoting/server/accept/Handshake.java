@@ -155,8 +155,8 @@ public final class Handshake {
   private Accepted verify(Hello hello, byte[] serverNonce, byte[] proof, Node node)
       throws ServerException {
     Grant grant = grants.of(hello.name());
-    boolean further = hello.kind() == HandshakeMessages.KIND_CONNECTION;
-    Bytes secret = further ? sessions.secret(hello.sessionId(), hello.name()) : null;
+    boolean further = hello.kind() != HandshakeMessages.KIND_SESSION;
+    Bytes secret = further ? secret(hello) : null;
     if (further && secret == null) {
       throw new HandshakeException(
           HandshakeStatus.NO_SESSION, "the session that this connection is for has ended");
@@ -174,6 +174,16 @@ public final class Handshake {
     byte[] session = further ? key : Proofs.session(key, hello, serverNonce);
     byte[] tlsKey = hello.isEncrypted() ? Proofs.tls(session, hello, serverNonce) : new byte[0];
     return new Accepted(hello, grant, Bytes.of(serverProof), Bytes.of(session), Bytes.of(tlsKey));
+  }
+
+  /**
+   * Returns what proves that a connection is one of its session, or of a server that the session's
+   * client has sent; null if there is no such session.
+   */
+  private Bytes secret(Hello hello) {
+    Bytes secret = sessions.secret(hello.sessionId(), hello.name());
+    boolean isPeer = hello.kind() == HandshakeMessages.KIND_PEER;
+    return secret != null && isPeer ? Bytes.of(Proofs.peer(secret.array())) : secret;
   }
 
   /**

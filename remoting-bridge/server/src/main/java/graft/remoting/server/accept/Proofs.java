@@ -3,6 +3,7 @@ package graft.remoting.server.accept;
 import graft.remoting.server.protocol.HandshakeMessages;
 import java.nio.charset.StandardCharsets;
 import java.security.GeneralSecurityException;
+import java.util.Arrays;
 import javax.crypto.Mac;
 import javax.crypto.spec.SecretKeySpec;
 
@@ -38,22 +39,38 @@ final class Proofs {
     return mac(session, "graft tls 1", hello.clientNonce().array(), serverNonce, hello);
   }
 
-  private static byte[] mac(
-      byte[] token, String label, byte[] first, byte[] second, HandshakeMessages.Hello hello) {
+  /**
+   * Returns the secret by which another server proves that the session's client has sent it.
+   *
+   * @param session the secret of the session
+   */
+  static byte[] peer(byte[] session) {
+    return mac(session, "graft peer 1");
+  }
+
+  private static byte[] mac(byte[] key, String label, byte[]... parts) {
     try {
       Mac mac = Mac.getInstance("HmacSHA256");
-      mac.init(new SecretKeySpec(token, "HmacSHA256"));
+      mac.init(new SecretKeySpec(key, "HmacSHA256"));
       mac.update(label.getBytes(StandardCharsets.US_ASCII));
-      mac.update(first);
-      mac.update(second);
-      mac.update(hello.encode(), HandshakeMessages.HASH, Long.BYTES);
-      mac.update(
-          hello.encode(),
-          HandshakeMessages.NAME_AT,
-          HandshakeMessages.HELLO - HandshakeMessages.NAME_AT);
+      for (byte[] part : parts) {
+        mac.update(part);
+      }
       return mac.doFinal();
     } catch (GeneralSecurityException e) {
       throw new IllegalStateException("every Java runtime has HmacSHA256", e);
     }
+  }
+
+  private static byte[] mac(
+      byte[] token, String label, byte[] first, byte[] second, HandshakeMessages.Hello hello) {
+    byte[] greeting = hello.encode();
+    return mac(
+        token,
+        label,
+        first,
+        second,
+        Arrays.copyOfRange(greeting, HandshakeMessages.HASH, HandshakeMessages.HASH + Long.BYTES),
+        Arrays.copyOfRange(greeting, HandshakeMessages.NAME_AT, HandshakeMessages.HELLO));
   }
 }

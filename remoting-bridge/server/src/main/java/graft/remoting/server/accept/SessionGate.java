@@ -51,6 +51,7 @@ public final class SessionGate {
   private final SessionPlaces places;
   private final ServerMetrics metrics;
   private final ServerAudit audit;
+  private final PeerDialer peers;
   private final SecureRandom random = new SecureRandom();
 
   /**
@@ -61,6 +62,7 @@ public final class SessionGate {
    * @param uses counts what the sessions of each guest use together
    * @param shares gives sessions the time of their devices
    * @param health knows which devices take no new sessions
+   * @param peers connects sessions to those of other servers
    */
   public SessionGate(
       WorkerPool pool,
@@ -71,7 +73,8 @@ public final class SessionGate {
       GpuHealth health,
       SessionPlaces places,
       ServerMetrics metrics,
-      ServerAudit audit) {
+      ServerAudit audit,
+      PeerDialer peers) {
     this.pool = pool;
     this.device = device;
     this.limits = limits;
@@ -81,6 +84,7 @@ public final class SessionGate {
     this.places = places;
     this.metrics = metrics;
     this.audit = audit;
+    this.peers = peers;
   }
 
   /**
@@ -101,7 +105,8 @@ public final class SessionGate {
     }
     return switch (accepted.hello().kind()) {
       case HandshakeMessages.KIND_SESSION -> places.reserve(accepted.grant(), client);
-      case HandshakeMessages.KIND_CONNECTION -> new SessionPlaces.Place(accepted.grant(), () -> {});
+      case HandshakeMessages.KIND_CONNECTION, HandshakeMessages.KIND_PEER ->
+          new SessionPlaces.Place(accepted.grant(), () -> {});
       default ->
           throw new HandshakeException(
               HandshakeStatus.MALFORMED, "a connection of unknown kind " + accepted.hello().kind());
@@ -219,6 +224,7 @@ public final class SessionGate {
         Worker worker = pool.take(kind, isNewcomer, WORKER_LIMIT);
         session.onEnd(atEnd);
         session.onAsk(lease::ask);
+        session.onOpenPeer(peers.forSession(worker::control));
         lease.begin(worker.uuid());
         lease.onOverrun(() -> endOverrun(worker, session));
         session.uuid(worker.uuid());
@@ -319,12 +325,12 @@ public final class SessionGate {
       throw new HandshakeException(
           HandshakeStatus.NO_SESSION, "the session that this connection is for has ended");
     }
-    worker
-        .control()
-        .sendAtOnce(
-            new ControlMessage.AddConnection(
-                hello.channel(), welcome(hello.sessionId(), accepted), accepted.tlsKey()),
-            List.of(socket.fd()));
+    Bytes welcome = welcome(hello.sessionId(), accepted);
+    ControlMessage message =
+        hello.kind() == HandshakeMessages.KIND_PEER
+            ? new ControlMessage.AddPeer(hello.channel(), welcome, accepted.tlsKey())
+            : new ControlMessage.AddConnection(hello.channel(), welcome, accepted.tlsKey());
+    worker.control().sendAtOnce(message, List.of(socket.fd()));
   }
 
   private static Bytes welcome(long id, Handshake.Accepted accepted) {

@@ -1,6 +1,7 @@
 package graft.remoting.server.control;
 
 import graft.remoting.server.control.ControlMessage.AddConnection;
+import graft.remoting.server.control.ControlMessage.AddPeer;
 import graft.remoting.server.control.ControlMessage.AskLease;
 import graft.remoting.server.control.ControlMessage.EndSession;
 import graft.remoting.server.control.ControlMessage.Ended;
@@ -12,6 +13,7 @@ import graft.remoting.server.control.ControlMessage.KeepCode;
 import graft.remoting.server.control.ControlMessage.KnownCode;
 import graft.remoting.server.control.ControlMessage.LeaseGranted;
 import graft.remoting.server.control.ControlMessage.LimitReached;
+import graft.remoting.server.control.ControlMessage.OpenPeer;
 import graft.remoting.server.control.ControlMessage.Program;
 import graft.remoting.server.control.ControlMessage.Ready;
 import graft.remoting.server.control.ControlMessage.Shared;
@@ -19,6 +21,7 @@ import graft.remoting.server.control.ControlMessage.StartSession;
 import graft.remoting.server.control.ControlMessage.Used;
 import graft.remoting.server.exchange.GuestProgram;
 import graft.remoting.server.exchange.Limit;
+import graft.remoting.server.exchange.PeerTicket;
 import graft.remoting.server.exchange.SessionLimits;
 import graft.remoting.server.protocol.HandshakeMessages;
 import graft.remoting.server.system.Bytes;
@@ -94,6 +97,27 @@ final class ControlCodec {
                 put(out, m.tlsKey());
               },
               in -> new AddConnection(in.readInt(), welcome(in), bytes(in))),
+          new Kind<>(
+              'l',
+              AddPeer.class,
+              (m, out) -> {
+                out.writeInt(m.link());
+                put(out, m.welcome());
+                put(out, m.tlsKey());
+              },
+              in -> new AddPeer(in.readInt(), bytes(in), bytes(in))),
+          new Kind<>(
+              'O',
+              OpenPeer.class,
+              (m, out) -> {
+                out.writeInt(m.link());
+                out.writeLong(m.ticket().session());
+                out.writeUTF(m.ticket().name());
+                put(out, m.ticket().secret());
+              },
+              in ->
+                  new OpenPeer(
+                      in.readInt(), new PeerTicket(in.readLong(), in.readUTF(), bytes(in)))),
           new Kind<>(
               'G',
               Give.class,

@@ -3,6 +3,7 @@ package graft.remoting.server.control;
 import graft.remoting.server.accept.GuestMemory;
 import graft.remoting.server.exchange.GuestProgram;
 import graft.remoting.server.exchange.Limit;
+import graft.remoting.server.exchange.PeerTicket;
 import graft.remoting.server.exchange.SessionLimits;
 import graft.remoting.server.system.Bytes;
 import java.io.IOException;
@@ -94,6 +95,21 @@ public sealed interface ControlMessage {
    */
   record AddConnection(int purpose, Bytes welcome, Bytes tlsKey) implements ControlMessage {}
 
+  /**
+   * To a worker, with a descriptor: a connection to the session of another server, for a link.
+   *
+   * @param link the client's number for the link
+   * @param welcome what the worker has to send first; empty if this server has made the connection
+   * @param tlsKey the pre-shared key of TLS, empty without TLS
+   */
+  record AddPeer(int link, Bytes welcome, Bytes tlsKey) implements ControlMessage {}
+
+  /**
+   * From a worker: asks for connections to the session of a ticket. They come by {@link AddPeer},
+   * and then {@link Shared} as an answer, empty if there are none.
+   */
+  record OpenPeer(int link, PeerTicket ticket) implements ControlMessage {}
+
   /** From a worker: its session waits for the lease of its GPU. */
   record AskLease() implements ControlMessage {}
 
@@ -107,8 +123,8 @@ public sealed interface ControlMessage {
   record Find(Bytes token) implements ControlMessage {}
 
   /**
-   * To a worker, the answer to {@link Give} and {@link Find}: the handle, and its descriptor if it
-   * has one; empty if there is no such handle or no room for it.
+   * To a worker, the answer to {@link Give}, {@link Find} and others: the handle, and its
+   * descriptor if it has one; empty if there is no such handle or no room for it.
    */
   record Shared(Bytes handle) implements ControlMessage {}
 

@@ -12,6 +12,7 @@ import java.util.Locale;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Consumer;
 
 /** What the server knows of a session that a worker serves. */
 public final class ServedSession {
@@ -32,6 +33,7 @@ public final class ServedSession {
   private volatile Optional<GuestProgram> program = Optional.empty();
   private volatile Runnable atEnd = () -> {};
   private volatile Runnable onAsk = () -> {};
+  private volatile Consumer<ControlMessage.OpenPeer> onOpenPeer = request -> {};
   private final LeasePage lease;
 
   /**
@@ -75,6 +77,15 @@ public final class ServedSession {
 
   void asksForLease() {
     onAsk.run();
+  }
+
+  /** Sets what to do when the session asks for a link to another server. */
+  public void onOpenPeer(Consumer<ControlMessage.OpenPeer> action) {
+    onOpenPeer = action;
+  }
+
+  void opensPeer(ControlMessage.OpenPeer request) {
+    onOpenPeer.accept(request);
   }
 
   /** Returns what identifies the token that the session was opened with. */

@@ -185,6 +185,8 @@ final class WorkerListener implements AutoCloseable {
       session.ending(ended.reason());
     } else if (session != null && received.message() instanceof ControlMessage.AskLease) {
       session.asksForLease();
+    } else if (session != null && received.message() instanceof ControlMessage.OpenPeer request) {
+      session.opensPeer(request);
     } else if (session != null
         && received.message() instanceof ControlMessage.LimitReached reached) {
       audit.limited(session, reached.limit());

@@ -17,7 +17,8 @@ import java.util.Arrays;
  *                114 flags (u16; 1: TLS follows WELCOME; 2: TLS with certificates follows CHALLENGE, kind 0;
  *                4: the client understands status 10, kind 0; bits 8 to 11: the range of addresses in which
  *                device memory has to lie, 0 for any, kind 0),
- *                116 channel, 120 session id (u64, kind 1)
+ *                116 channel (kind 1: the purpose, kind 2: the client's number for the link),
+ *                120 session id (u64, kinds 1 and 2)
  * CHALLENGE  64  0 magic, 4 status, 8 API hash (u64), 16 server nonce[32], 48 reserved[16]
  * PROOF      32  HMAC-SHA256(key, "graft client 1" server-nonce client-nonce API-hash name[64] kind flags channel session)
  * WELCOME   256  0 status, 4 flags, 8 session id (u64), 16 proof[32]: HMAC-SHA256(key, "graft server 1"
@@ -30,15 +31,17 @@ import java.util.Arrays;
  * <p>The key is the token, or, with flag 2, what the exporter of TLS (RFC 8446, 7.5) gives for the
  * label "EXPORTER-Graft-node" without a context, 32 bytes; for a further connection (kind 1) it is
  * the session's secret, HMAC-SHA256(key, "graft session 1" client-nonce server-nonce API-hash
- * name[64] kind flags channel session) of the handshake that began the session. The pre-shared key
- * of TLS is HMAC-SHA256(session's secret, "graft tls 1" client-nonce server-nonce API-hash name[64]
- * kind flags channel session), of each connection's own handshake.
+ * name[64] kind flags channel session) of the handshake that began the session; for a connection of
+ * another server (kind 2) it is the session's ticket, HMAC-SHA256(session's secret, "graft peer
+ * 1"). The pre-shared key of TLS is HMAC-SHA256(session's secret or ticket, "graft tls 1"
+ * client-nonce server-nonce API-hash name[64] kind flags channel session), of each connection's own
+ * handshake.
  */
 public final class HandshakeMessages {
   public static final int MAGIC = 0x54465247;
   public static final int VERSION = 1;
   public static final int HELLO = 128;
-  static final int CHALLENGE = 64;
+  public static final int CHALLENGE = 64;
   public static final int PROOF = 32;
   public static final int WELCOME = 256;
   public static final int HASH = 8;
@@ -48,6 +51,9 @@ public final class HandshakeMessages {
   static final int MESSAGE = 208;
   public static final int KIND_SESSION = 0;
   public static final int KIND_CONNECTION = 1;
+
+  /** A connection of another server, for copies between a session of its own and one of this. */
+  public static final int KIND_PEER = 2;
 
   /** The purpose of a further connection, sent in the field of the channel. */
   static final int CONNECTION_CALLBACKS = 0;
@@ -114,6 +120,25 @@ public final class HandshakeMessages {
           .putInt(channel)
           .putLong(sessionId);
       return bytes;
+    }
+
+    /**
+     * Returns the greeting of a server that connects to a session of another one.
+     *
+     * @param link the client's number for the link
+     */
+    public static Hello ofPeer(
+        long apiHash, Bytes nonce, String name, boolean encrypted, int link, long session) {
+      return new Hello(
+          MAGIC,
+          HandshakeMessages.VERSION,
+          apiHash,
+          nonce,
+          Bytes.of(padded(name)),
+          KIND_PEER,
+          encrypted ? FLAG_ENCRYPTED : 0,
+          link,
+          session);
     }
 
     /** Returns whether TLS follows WELCOME. */

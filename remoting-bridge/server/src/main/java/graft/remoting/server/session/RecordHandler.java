@@ -3,7 +3,9 @@ package graft.remoting.server.session;
 import graft.remoting.server.connection.Channel;
 import graft.remoting.server.protocol.ProtocolException;
 import graft.remoting.server.session.state.DeviceOutput;
+import graft.remoting.server.system.NativeSocket;
 import java.io.IOException;
+import java.util.function.Consumer;
 
 /** Executes the records of one session in order, on one thread. */
 public interface RecordHandler {
@@ -18,6 +20,15 @@ public interface RecordHandler {
 
   /** Adds a further connection to this session, for the purpose that the client named. */
   void addConnection(int connection, Channel channel);
+
+  /**
+   * Prepares for a connection of another server under the client's number of a link.
+   *
+   * @return what takes the connection over; null if the session may have no further link
+   */
+  default Consumer<NativeSocket> link(int number) {
+    return null;
+  }
 
   /**
    * Returns the bytes of device memory that the session has allocated. Any thread may call this.

@@ -6,6 +6,7 @@ import graft.remoting.device.CudaResult;
 import graft.remoting.device.HandleFiles;
 import graft.remoting.server.connection.Channel;
 import graft.remoting.server.device.GpuDirect;
+import graft.remoting.server.exchange.PeerTicket;
 import graft.remoting.server.protocol.HandshakeMessages;
 import graft.remoting.server.session.call.AddressChecks;
 import graft.remoting.server.session.call.Call;
@@ -19,6 +20,8 @@ import graft.remoting.server.session.code.LinkCalls;
 import graft.remoting.server.session.code.PrintingCode;
 import graft.remoting.server.session.copy.CopyCalls;
 import graft.remoting.server.session.copy.DirectAccess;
+import graft.remoting.server.session.copy.PeerCalls;
+import graft.remoting.server.session.copy.PeerLink;
 import graft.remoting.server.session.copy.RegionCalls;
 import graft.remoting.server.session.launch.GraphCalls;
 import graft.remoting.server.session.launch.GraphNodes;
@@ -35,8 +38,10 @@ import graft.remoting.server.session.state.DeviceOutput;
 import graft.remoting.server.session.state.GpuMeter;
 import graft.remoting.server.session.state.SessionState;
 import graft.remoting.server.session.state.Waiters;
+import graft.remoting.server.system.NativeSocket;
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.util.function.Consumer;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -61,6 +66,7 @@ public final class Session implements RecordHandler {
   private final Dispatcher dispatcher;
   private final CopyCalls copies;
   private final ShadowMappingCalls mappings;
+  private final PeerCalls peers;
 
   /**
    * Creates a session.
@@ -89,6 +95,13 @@ public final class Session implements RecordHandler {
         new CopyCalls(
             device, state, new DirectAccess(device, handles.usedStreams(), memoryIsOurs, gpu));
     this.mappings = new ShadowMappingCalls(device, memory);
+    this.peers =
+        new PeerCalls(
+            device,
+            state,
+            (link, session, name, secret) ->
+                terms.peers().open(link, new PeerTicket(session, name, secret)),
+            terms.spinMicros());
     SessionCalls calls = calls(channel, terms, warmContexts, HandleFiles.of(driver));
     AddressChecks checks = new AddressChecks(tracked.space(), tracked.numbers(), handles);
     this.dispatcher = new Dispatcher(device, handles, calls, checks);
@@ -115,6 +128,7 @@ public final class Session implements RecordHandler {
         copies,
         new RegionCalls(device, channel),
         mappings,
+        peers,
         code,
         new LaunchCalls(device),
         state.hostFunctions(),
@@ -213,6 +227,12 @@ public final class Session implements RecordHandler {
     } else {
       CallbackConnection.start(added, state.hostFunctions());
     }
+  }
+
+  @Override
+  public Consumer<NativeSocket> link(int number) {
+    PeerLink link = peers.link(number);
+    return link == null ? null : link::add;
   }
 
   @Override

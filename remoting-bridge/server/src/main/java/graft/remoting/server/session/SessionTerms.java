@@ -6,6 +6,7 @@ import graft.remoting.server.exchange.GuestProgram;
 import graft.remoting.server.exchange.GuestUse;
 import graft.remoting.server.exchange.HandleExchange;
 import graft.remoting.server.exchange.Limit;
+import graft.remoting.server.exchange.PeerExchange;
 import graft.remoting.server.exchange.SessionLimits;
 import java.util.function.Consumer;
 
@@ -20,6 +21,7 @@ import java.util.function.Consumer;
  * @param spinMicros how long to poll for the device before sleeping, in microseconds
  * @param handles finds the handles that other sessions of the same name export
  * @param code finds the code that sessions of the same name have sent
+ * @param peers connects the session to sessions of other servers
  * @param program told which program the guest says that the session serves
  */
 public record SessionTerms(
@@ -31,6 +33,7 @@ public record SessionTerms(
     int spinMicros,
     HandleExchange handles,
     CodeExchange code,
+    PeerExchange peers,
     Consumer<GuestProgram> program) {
   /** Returns the terms of a session without a client. */
   public static SessionTerms unlimited(int spinMicros) {
@@ -48,6 +51,7 @@ public record SessionTerms(
         spinMicros,
         HandleExchange.NONE,
         CodeExchange.NONE,
+        PeerExchange.NONE,
         program -> {});
   }
 }

@@ -24,6 +24,7 @@ public final class Libc {
   static final int SO_REUSEADDR = 2;
   static final int SO_SNDBUF = 7;
   static final int SO_RCVBUF = 8;
+  static final int SO_SNDTIMEO = 21;
   static final int SO_KEEPALIVE = 9;
   static final int SO_PEERCRED = 17;
   static final int SO_LINGER = 13;

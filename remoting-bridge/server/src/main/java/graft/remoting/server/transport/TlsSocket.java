@@ -35,6 +35,12 @@ public final class TlsSocket extends NativeSocket {
     return key.array().length == 0 ? socket : open(socket, true, key, limit);
   }
 
+  /** As {@link #accept}, the client's side. */
+  public static NativeSocket connect(NativeSocket socket, Bytes key, Duration limit)
+      throws IOException {
+    return key.array().length == 0 ? socket : open(socket, false, key, limit);
+  }
+
   /** Performs one side of the TLS handshake. */
   static TlsSocket open(NativeSocket socket, boolean isServer, Bytes key, Duration limit)
       throws IOException {

@@ -4,6 +4,8 @@ import graft.remoting.server.control.ControlMessage;
 import graft.remoting.server.control.ControlSocket;
 import graft.remoting.server.exchange.CodeExchange;
 import graft.remoting.server.exchange.HandleExchange;
+import graft.remoting.server.exchange.PeerExchange;
+import graft.remoting.server.exchange.PeerTicket;
 import graft.remoting.server.exchange.SharedHandle;
 import graft.remoting.server.system.Bytes;
 import java.io.IOException;
@@ -13,7 +15,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /** The worker's side of the exchanges: sends requests to the server, one at a time. */
-final class WorkerExchange implements HandleExchange, CodeExchange {
+final class WorkerExchange implements HandleExchange, CodeExchange, PeerExchange {
   private static final Logger LOG = LoggerFactory.getLogger(WorkerExchange.class);
   private static final int LIMIT_SECONDS = 10;
 
@@ -68,6 +70,12 @@ final class WorkerExchange implements HandleExchange, CodeExchange {
   public synchronized int code(Bytes hash) {
     ControlSocket.Received answer = ask(new ControlMessage.FindCode(hash), -1);
     return answer == null ? -1 : answer.fd();
+  }
+
+  @Override
+  public synchronized boolean open(int link, PeerTicket ticket) {
+    ControlSocket.Received answer = ask(new ControlMessage.OpenPeer(link, ticket), -1);
+    return answer != null && handleOf(answer).length > 0;
   }
 
   private static byte[] handleOf(ControlSocket.Received answer) {

@@ -36,6 +36,7 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Consumer;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -131,6 +132,7 @@ final class WorkerSession {
                   lease,
                   this::reached,
                   spinMicros,
+                  exchange,
                   exchange,
                   exchange,
                   this::isProgram));
@@ -297,13 +299,22 @@ final class WorkerSession {
   /** Opens a further connection on a thread of its own, because the client may take a while. */
   private void openApart(ControlMessage.AddConnection added, NativeSocket connection)
       throws IOException {
+    apart(connection, () -> open(added, TlsSocket.accept(connection, added.tlsKey(), TLS_LIMIT)));
+  }
+
+  /** What opens a connection. */
+  private interface Opening {
+    void run() throws IOException;
+  }
+
+  private void apart(NativeSocket connection, Opening open) throws IOException {
     if (!opening.tryAcquire()) {
       throw new IOException("the client opens more than " + MOST_OPENING + " connections at once");
     }
     Runnable task =
         () -> {
           try {
-            open(added, TlsSocket.accept(connection, added.tlsKey(), TLS_LIMIT));
+            open.run();
           } catch (IOException e) {
             refuse(connection, e);
           } finally {
@@ -325,6 +336,33 @@ final class WorkerSession {
         number(further);
       }
       handler.addConnection(added.purpose(), further);
+    }
+  }
+
+  /** Adds a connection of another server to its link. */
+  private void add(ControlMessage.AddPeer added, NativeSocket connection) {
+    Consumer<NativeSocket> link = handler.link(added.link());
+    boolean isOurs = added.welcome().array().length == 0; // this server has made it
+    try {
+      if (link == null) {
+        throw new IOException("the session may have no further link to another server");
+      }
+      if (!isOurs) {
+        connection.sendAll(added.welcome().array());
+      }
+      if (added.tlsKey().array().length == 0) {
+        link.accept(connection);
+      } else {
+        apart(
+            connection,
+            () ->
+                link.accept(
+                    isOurs
+                        ? TlsSocket.connect(connection, added.tlsKey(), TLS_LIMIT)
+                        : TlsSocket.accept(connection, added.tlsKey(), TLS_LIMIT)));
+      }
+    } catch (IOException e) {
+      refuse(connection, e);
     }
   }
 
@@ -356,6 +394,9 @@ final class WorkerSession {
     }
     if (received.message() instanceof ControlMessage.EndSession end) {
       endTelling(end.reason());
+    }
+    if (received.message() instanceof ControlMessage.AddPeer added && received.fd() >= 0) {
+      add(added, new NativeSocket(received.fd(), "another server"));
     }
     if (received.message() instanceof ControlMessage.AddConnection added && received.fd() >= 0) {
       NativeSocket connection = new NativeSocket(received.fd(), start.name());

@@ -10,9 +10,9 @@ import java.util.ArrayDeque;
 import java.util.concurrent.LinkedBlockingQueue;
 
 /**
- * A device-to-host copy that the client waits for. Up to four chunks are copied from the device
- * while earlier ones are sent. The executor does this as long as it has nothing else to do;
- * otherwise a waiter takes over.
+ * A device-to-host copy that the client waits for, or a copy to another server. Up to four chunks
+ * are copied from the device while earlier ones are sent. The executor does this as long as it has
+ * nothing else to do; otherwise a waiter takes over.
  */
 public final class StagedRead {
   private static final int CHUNKS = 4;
@@ -32,7 +32,8 @@ public final class StagedRead {
   private final long bytes;
   private final long stream;
   private final ArrayDeque<Staging.Buffer> queued = new ArrayDeque<>();
-  private final boolean onDataConnections;
+  private final Sink sink;
+  private final boolean apart;
   private final LinkedBlockingQueue<Staging.Buffer> sent = new LinkedBlockingQueue<>();
   private boolean over;
   private long queuedBytes;
@@ -40,24 +41,67 @@ public final class StagedRead {
 
   StagedRead(
       CudaDevice device, SessionState state, int slot, long source, long bytes, long stream) {
+    this(
+        device,
+        state,
+        slot,
+        source,
+        bytes,
+        stream,
+        state.usesDataConnections(bytes)
+            ? (offset, address, length, sent) ->
+                state.sendOnDataConnections(slot, offset, address, length, bytes, sent)
+            : null,
+        false);
+  }
+
+  /**
+   * Creates a copy to {@code sink}, or if that is null to the session's stream.
+   *
+   * @param apart whether the executor may not wait for the sink
+   */
+  StagedRead(
+      CudaDevice device,
+      SessionState state,
+      int slot,
+      long source,
+      long bytes,
+      long stream,
+      Sink sink,
+      boolean apart) {
     this.device = device;
     this.state = state;
     this.context = state.context();
-    this.onDataConnections = state.usesDataConnections(bytes);
-    this.staging = onDataConnections ? context.reads() : context.staging(bytes);
+    this.sink = sink;
+    this.apart = apart;
+    this.staging = sink != null ? context.reads() : context.staging(bytes);
     this.slot = slot;
     this.source = source;
     this.bytes = bytes;
     this.stream = stream;
   }
 
+  /** Sends parts of the copy in the background. */
+  interface Sink {
+    /**
+     * Sends a part.
+     *
+     * @param offset the offset of the part in the copy
+     * @param sent run when the memory may be reused
+     */
+    void send(long offset, long address, long bytes, Runnable sent);
+  }
+
   /**
    * Starts the read, and finishes it if that needs no waiting; otherwise the reply is sent later.
    */
   int begin() {
-    int result = fill(onDataConnections ? CONNECTION_CHUNKS : CHUNKS);
+    int result = fill(sink != null ? CONNECTION_CHUNKS : CHUNKS);
     while (result == CudaResult.SUCCESS && sentBytes < bytes) {
-      int ready = state.spinUntil(() -> device.cuEventQuery(queued.element().event()));
+      int ready =
+          apart
+              ? CudaResult.NOT_READY
+              : state.spinUntil(() -> device.cuEventQuery(queued.element().event()));
       if (ready == CudaResult.NOT_READY) {
         state
             .waiters()
@@ -105,9 +149,8 @@ public final class StagedRead {
   private int sendOne() {
     Staging.Buffer buffer = queued.remove();
     long chunk = Math.min(bytes - sentBytes, staging.bufferSize());
-    if (onDataConnections) {
-      state.sendOnDataConnections(
-          slot, sentBytes, buffer.address(), chunk, bytes, () -> sent(buffer));
+    if (sink != null) {
+      sink.send(sentBytes, buffer.address(), chunk, () -> sent(buffer));
       sentBytes += chunk;
       boolean next = queuedBytes < bytes && (queued.isEmpty() || !sent.isEmpty());
       return next ? queue(takeSent()) : CudaResult.SUCCESS;

@@ -6,7 +6,9 @@ import graft.remoting.server.connection.DataConnection;
 import graft.remoting.server.connection.DataConnections;
 import graft.remoting.server.session.memory.HostMemory;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.stream.Stream;
 
 /**
@@ -28,6 +30,10 @@ public final class SessionContext {
   private final Staging large;
   private final Staging[] chunks = new Staging[DataConnections.MOST];
   private final Staging reads;
+
+  /** The buffers for copies from other servers, by the number of their link. */
+  private final Map<Integer, Staging> links = new ConcurrentHashMap<>();
+
   private final EventPool events;
   private final PinnedPool pinned;
   private final HostMemory memory;
@@ -62,6 +68,7 @@ public final class SessionContext {
    */
   void close() {
     List.of(small, large, reads).forEach(Staging::close);
+    links.values().forEach(Staging::close);
     Stream.of(chunks).filter(Objects::nonNull).forEach(Staging::close);
     pinned.close();
   }
@@ -116,6 +123,12 @@ public final class SessionContext {
         connection.recycle();
       }
     }
+  }
+
+  /** Returns the buffers for copies that come from another server over a link. */
+  public Staging link(int number) {
+    return links.computeIfAbsent(
+        number, key -> new Staging(device, memory, CHUNKS, DataConnections.CHUNK));
   }
 
   /** Returns the buffers for data that data connections send. */

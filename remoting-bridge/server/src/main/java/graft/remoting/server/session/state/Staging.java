@@ -145,7 +145,7 @@ public final class Staging {
    * Returns the buffers whose copies have finished, so that other threads need not query the
    * device. Only the thread that queues copies calls this.
    */
-  void recycle() {
+  public void recycle() {
     Buffer oldest;
     synchronized (this) {
       oldest = copying.peek();
