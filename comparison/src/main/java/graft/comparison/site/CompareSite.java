@@ -81,7 +81,7 @@ public final class CompareSite implements Site {
       case UNIX, SHM, TCP -> served(setting);
       case PF_REMOTE, VF_REMOTE -> otherNode(setting);
       case VM_LOCAL, LXC_LOCAL, VM_REMOTE, VM_PASSTHROUGH, LXC_PASSTHROUGH ->
-          GuestPlace.apply(descriptor(setting), setting, environment(setting), progress);
+          GuestPlace.apply(descriptor(file, setting), setting, environment(setting), progress);
     };
   }
 
@@ -178,7 +178,7 @@ public final class CompareSite implements Site {
   }
 
   /** The scenario's descriptor, with the setting's hypervisor. */
-  private DescriptorFile descriptor(Setting setting) throws Exception {
+  static DescriptorFile descriptor(SuiteFile file, Setting setting) throws Exception {
     Path path = file.resolve(setting.scenario().descriptor().orElseThrow());
     DescriptorFile read = read(path);
     Descriptor d = read.descriptor();
@@ -263,7 +263,7 @@ public final class CompareSite implements Site {
   @Override
   public void clear(Setting setting) throws Exception {
     if (setting.kind().isGuest()) {
-      StateFolder state = StateFolder.of(descriptor(setting).descriptor().deploymentName());
+      StateFolder state = StateFolder.of(descriptor(file, setting).descriptor().deploymentName());
       UndoRun.destroy(state, progress);
     }
   }
