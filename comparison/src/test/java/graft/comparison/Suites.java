@@ -36,6 +36,15 @@ public final class Suites {
 
   /** The suite with runs that find the caches of compiled kernels empty. */
   public static Suite withEmptyCaches(Suite suite) {
+    return with(suite, Optional.of(true), suite.hypervisors());
+  }
+
+  /** The suite with hypervisors for its guests. */
+  public static Suite under(Suite suite, String... hypervisors) {
+    return with(suite, suite.emptyCaches(), List.of(hypervisors));
+  }
+
+  private static Suite with(Suite suite, Optional<Boolean> empty, List<String> hypervisors) {
     return new Suite(
         suite.compare(),
         suite.name(),
@@ -44,10 +53,10 @@ public final class Suites {
         suite.seed(),
         suite.repetitions(),
         suite.warmUps(),
-        Optional.of(true),
+        empty,
         suite.baseline(),
         suite.scenarios(),
-        suite.hypervisors(),
+        hypervisors,
         suite.middleware(),
         suite.workloads(),
         suite.otherGuests(),
@@ -56,7 +65,7 @@ public final class Suites {
 
   private static Scenario scenario(String name) {
     Optional<String> descriptor =
-        Stream.of("guests.yaml").filter(file -> name.startsWith("vm-")).findFirst();
+        Stream.of("guests.yaml").filter(file -> name.matches("(vm|lxc)-.*")).findFirst();
     return new Scenario(
         name,
         Optional.empty(),

@@ -109,6 +109,16 @@ public final class Findings {
         .toList();
   }
 
+  /**
+   * The figures by which a workload is summed up: all but those of its start and of empty caches.
+   */
+  List<FigureKey> summedUp(String workload) {
+    return values.keySet().stream()
+        .filter(key -> key.workload().equals(workload) && !key.isOfEmptyCaches())
+        .filter(key -> !key.figure().equals("start") && !key.figure().equals("total"))
+        .toList();
+  }
+
   /** The observations of a figure by block; empty if there are none. */
   public SortedMap<Integer, Double> values(FigureKey key, String setting) {
     return values.getOrDefault(key, Map.of()).getOrDefault(setting, new TreeMap<>());

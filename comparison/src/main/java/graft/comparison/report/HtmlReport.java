@@ -41,6 +41,7 @@ final class HtmlReport {
     html.open("body").open("main");
     head(title);
     overview();
+    HypervisorTable.of(findings).write(html);
     fidelity();
     notMeasured();
     new PlotSections(findings, palette, html).write();
@@ -128,12 +129,7 @@ final class HtmlReport {
     html.close().close().open("tbody");
     List<OverheadPlot.Row> rows = new ArrayList<>();
     for (Workload workload : findings.suite().workloads()) {
-      List<FigureKey> keys =
-          findings.figures().stream()
-              .filter(k -> k.workload().equals(workload.name()))
-              .filter(k -> !k.figure().equals("start") && !k.figure().equals("total"))
-              .filter(k -> !k.isOfEmptyCaches())
-              .toList();
+      List<FigureKey> keys = findings.summedUp(workload.name());
       OverheadPlot.Row row = row(workload.name(), keys, others);
       if (!row.overheads().isEmpty()) {
         rows.add(row);

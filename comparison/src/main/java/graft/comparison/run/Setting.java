@@ -41,7 +41,7 @@ public record Setting(
   }
 
   private static List<Optional<String>> hypervisors(Suite suite, ScenarioKind kind) {
-    boolean chosen = kind.isGuest() && kind != ScenarioKind.LXC_LOCAL;
+    boolean chosen = kind.isGuest() && !kind.isContainer();
     if (!chosen || suite.hypervisors().isEmpty()) {
       return List.of(Optional.empty());
     }

@@ -19,6 +19,7 @@ import graft.deployment.descriptor.Descriptor;
 import graft.deployment.descriptor.DescriptorFile;
 import graft.deployment.descriptor.DescriptorReader;
 import graft.deployment.descriptor.HypervisorChoice;
+import graft.deployment.descriptor.InvalidDescriptorException;
 import graft.deployment.descriptor.gpu.Gpu;
 import graft.deployment.descriptor.gpu.GpuDevice;
 import graft.deployment.observe.Connections;
@@ -79,8 +80,8 @@ public final class CompareSite implements Site {
       case NATIVE -> nativePlace();
       case UNIX, SHM, TCP -> served(setting);
       case PF_REMOTE, VF_REMOTE -> otherNode(setting);
-      case VM_LOCAL, LXC_LOCAL, VM_REMOTE, VM_PASSTHROUGH ->
-          GuestPlace.apply(descriptor(setting), setting, environment(setting), progress);
+      case VM_LOCAL, LXC_LOCAL, VM_REMOTE, VM_PASSTHROUGH, LXC_PASSTHROUGH ->
+          GuestPlace.apply(descriptor(file, setting), setting, environment(setting), progress);
     };
   }
 
@@ -177,9 +178,9 @@ public final class CompareSite implements Site {
   }
 
   /** The scenario's descriptor, with the setting's hypervisor. */
-  private DescriptorFile descriptor(Setting setting) throws Exception {
+  static DescriptorFile descriptor(SuiteFile file, Setting setting) throws Exception {
     Path path = file.resolve(setting.scenario().descriptor().orElseThrow());
-    DescriptorFile read = DescriptorReader.read(path);
+    DescriptorFile read = read(path);
     Descriptor d = read.descriptor();
     boolean software = file.suite().servedDevice().equals("software");
     for (Gpu gpu : d.gpus()) {
@@ -189,13 +190,18 @@ public final class CompareSite implements Site {
       }
     }
     boolean containers = d.hypervisor() == HypervisorChoice.LXC;
-    if (containers != (setting.kind() == ScenarioKind.LXC_LOCAL)) {
+    if (containers != setting.kind().isContainer()) {
       throw new NotPossibleException(
           path
               + " describes "
               + (containers
-                  ? "containers: write kind: lxc-local"
+                  ? "containers: write kind: lxc-local or lxc-passthrough"
                   : "no containers (hypervisor: lxc)"));
+    }
+    if (setting.kind() == ScenarioKind.LXC_PASSTHROUGH
+        && d.guests().stream().allMatch(guest -> guest.passthrough().isEmpty())) {
+      throw new NotPossibleException(
+          path + " describes no container with a GPU of its own (passthrough)");
     }
     String wanted = setting.hypervisor().orElse("");
     if (wanted.isEmpty()) {
@@ -206,8 +212,8 @@ public final class CompareSite implements Site {
     }
     if (wanted.equals("lxc")) {
       throw new NotPossibleException(
-          "a container boots neither kernel nor image: the kind lxc-local takes a descriptor for"
-              + " containers");
+          "a container boots neither kernel nor image: the kinds lxc-local and lxc-passthrough take"
+              + " a descriptor for containers");
     }
     HypervisorChoice choice = HypervisorChoice.valueOf(wanted.toUpperCase(Locale.ROOT));
     Descriptor chosen =
@@ -222,6 +228,17 @@ public final class CompareSite implements Site {
             d.nodes(),
             d.guests());
     return new DescriptorFile(chosen, read.path(), read.positions());
+  }
+
+  /**
+   * What a descriptor declares that Graft cannot do, such as devices of containers, is a reason.
+   */
+  private static DescriptorFile read(Path path) throws NotPossibleException {
+    try {
+      return DescriptorReader.read(path);
+    } catch (InvalidDescriptorException e) {
+      throw new NotPossibleException(e.getMessage());
+    }
   }
 
   /**
@@ -246,7 +263,7 @@ public final class CompareSite implements Site {
   @Override
   public void clear(Setting setting) throws Exception {
     if (setting.kind().isGuest()) {
-      StateFolder state = StateFolder.of(descriptor(setting).descriptor().deploymentName());
+      StateFolder state = StateFolder.of(descriptor(file, setting).descriptor().deploymentName());
       UndoRun.destroy(state, progress);
     }
   }

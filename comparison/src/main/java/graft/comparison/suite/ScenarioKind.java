@@ -21,11 +21,18 @@ public enum ScenarioKind {
   /** In a guest, through the server of another node. */
   VM_REMOTE,
   /** In a guest that owns the GPU by PCI passthrough. */
-  VM_PASSTHROUGH;
+  VM_PASSTHROUGH,
+  /** In a container that owns the GPU by the driver's device nodes. */
+  LXC_PASSTHROUGH;
 
   /** Whether the program runs in a guest. */
   public boolean isGuest() {
-    return this == VM_LOCAL || this == LXC_LOCAL || this == VM_REMOTE || this == VM_PASSTHROUGH;
+    return isContainer() || this == VM_LOCAL || this == VM_REMOTE || this == VM_PASSTHROUGH;
+  }
+
+  /** Whether the program runs in a container, whatever hypervisors a suite lists. */
+  public boolean isContainer() {
+    return this == LXC_LOCAL || this == LXC_PASSTHROUGH;
   }
 
   /** Whether the program uses the server of another node, whose address is in the suite. */
@@ -35,6 +42,6 @@ public enum ScenarioKind {
 
   /** Whether some middleware lies between the program and the driver. */
   public boolean isRemoted() {
-    return this != NATIVE && this != VM_PASSTHROUGH;
+    return this != NATIVE && this != VM_PASSTHROUGH && this != LXC_PASSTHROUGH;
   }
 }

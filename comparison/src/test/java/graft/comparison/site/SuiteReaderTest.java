@@ -48,6 +48,7 @@ class SuiteReaderTest {
                   - {name: vm-local, descriptor: guests.yaml}
                   - {name: vm-passthrough, descriptor: owner.yaml}
                   - {name: lxc-local, descriptor: containers.yaml}
+                  - {name: lxc-passthrough, descriptor: owners.yaml}
                 hypervisors: [kvm, xen]
                 middleware: [{name: graft}, {name: rcuda, library: /opt/rcuda/lib}]
                 workloads:
@@ -68,7 +69,8 @@ class SuiteReaderTest {
             "vm-passthrough/kvm",
             "vm-passthrough/xen",
             "lxc-local",
-            "lxc-local+rcuda");
+            "lxc-local+rcuda",
+            "lxc-passthrough");
     assertThat(Case.of(suite))
         .extracting(Case::key)
         .containsExactly(

@@ -6,6 +6,7 @@ import graft.cli.terminal.TextProgress;
 import graft.cli.terminal.Version;
 import graft.common.GraftException;
 import graft.comparison.report.Findings;
+import graft.comparison.report.HypervisorTable;
 import graft.comparison.run.Result;
 import graft.comparison.run.Site;
 import graft.comparison.run.Stop;
@@ -132,12 +133,15 @@ public final class CompareCommand implements Callable<Integer> {
     findings
         .impossible()
         .forEach((name, why) -> output.say("not possible here: " + name + ": " + why));
+    HypervisorTable hypervisors = HypervisorTable.of(findings);
+    hypervisors.lines().forEach(output::say);
     output.say("report: " + comparison.html());
     Map<String, Object> tree = new LinkedHashMap<>();
     tree.put("report", comparison.html().toString());
     tree.put("runs", findings.runs().size());
     tree.put("withoutFigures", failed);
     tree.put("impossible", findings.impossible());
+    tree.put("hypervisors", hypervisors.tree());
     tree.put("complete", whole);
     output.result(tree);
     return whole ? ExitCode.OK : ExitCode.FAILED;
