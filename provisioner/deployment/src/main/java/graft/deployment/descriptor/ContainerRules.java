@@ -6,6 +6,7 @@ import graft.common.bind.Problems;
 import graft.deployment.descriptor.guest.Guest;
 import graft.deployment.descriptor.guest.Passthrough;
 import graft.deployment.descriptor.guest.Setup;
+import graft.guests.image.ImageName;
 import graft.hypervisors.libvirt.domain.Virtualization;
 import java.util.Set;
 
@@ -36,12 +37,16 @@ final class ContainerRules {
           positions.of(guest, "image"),
           "a container has no disks: the host's kernel would have to trust a file system that the"
               + " container writes",
-          "unpack the image's files into a folder, and write root: and the folder");
+          ImageName.of(guest.image().get())
+              .map(name -> "graft image build --container " + name + ", and write root: " + name)
+              .orElse(
+                  "write root: and a folder or a tar archive with the image's files, as"
+                      + " virt-tar-out(1) takes them out of a disk"));
     } else if (guest.root().isEmpty()) {
       problems.add(
           positions.of(guest),
           "the container has no root folder",
-          "give it 'root': a folder, or an initramfs");
+          "give it 'root': debian:12, a folder, a tar archive, or an initramfs");
     }
     disks(guest);
     machine(guest);

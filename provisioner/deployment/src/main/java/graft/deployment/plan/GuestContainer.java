@@ -15,6 +15,7 @@ import graft.deployment.step.guest.MakeRoot;
 import graft.deployment.step.guest.RegisterUsers;
 import graft.deployment.step.host.MakeSocketFolder;
 import graft.guests.container.RootSource;
+import graft.guests.image.ImageName;
 import graft.guests.payload.FileStamp;
 import graft.hypervisors.libvirt.domain.Boot;
 import java.nio.file.Path;
@@ -74,7 +75,7 @@ final class GuestContainer {
   }
 
   private Path source() {
-    return input.file().resolve(guest.root().orElseThrow());
+    return input.file().resolveRoot(guest.root().orElseThrow());
   }
 
   private Path folder() {
@@ -141,7 +142,9 @@ final class GuestContainer {
       problems.add(
           at,
           "the root file system is missing: there is neither a folder nor a file " + source(),
-          "write the path of an initramfs, or unpack a system into a folder");
+          ImageName.of(guest.root().orElseThrow())
+              .map(name -> "graft image build --container " + name)
+              .orElse("name a folder, a tar archive or an initramfs with a system"));
     } else if (folder().startsWith(source())) {
       problems.add(
           at,
