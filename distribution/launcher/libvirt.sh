@@ -58,12 +58,13 @@ start_daemons() {
 }
 
 # Sets `mounts` to the command that starts the daemons. Where both versions of cgroups are mounted, libvirt's LXC driver starts no
-# container; the daemons then get a mount namespace with the controllers of version 1 only.
+# container; the daemons then get a mount namespace with those of version 1 only. The hierarchy of systemd's stays: systemd in a
+# container needs it.
 own_mounts() {
   [ "$uri" = qemu:///system ] && awk '{ seen[$3] = 1 } END { exit !(seen["cgroup"] && seen["cgroup2"]) }' /proc/mounts || return 0
   # shellcheck disable=SC2016 # expanded by the other shell
   mounts=(unshare --mount --propagation slave /bin/sh -c
-    'awk '"'"'$3 == "cgroup2" || ($3 == "cgroup" && $4 ~ /name=/) { print $2 }'"'"' /proc/mounts | xargs -r umount && exec "$@"' sh)
+    'awk '"'"'$3 == "cgroup2" { print $2 }'"'"' /proc/mounts | xargs -r umount && exec "$@"' sh)
   "${mounts[@]}" true 2>/dev/null || mounts=()
 }
 

@@ -21,6 +21,7 @@ public enum GuestFeature {
   VSOCK("vsock"),
   PCI_PASSTHROUGH("PCI passthrough"),
   MEDIATED_DEVICES("mediated devices"),
+  DEVICE_NODES("device nodes of the host"),
   /**
    * The hypervisor restricts a guest's writes to certain parts of a device's configuration space.
    */
@@ -91,8 +92,7 @@ public enum GuestFeature {
     if (spec.disks().stream().anyMatch(d -> d.kind() == DiskSpec.Kind.DISK)) {
       needs.add(DISKS);
     }
-    spec.hostdevs()
-        .forEach(d -> needs.add(d instanceof HostdevSpec.Pci ? PCI_PASSTHROUGH : MEDIATED_DEVICES));
+    spec.hostdevs().forEach(device -> needs.add(device(device)));
     if (!spec.sharedMemory().isEmpty()) {
       needs.add(SHARED_MEMORY);
     }
@@ -102,6 +102,13 @@ public enum GuestFeature {
       needs.add(GUEST_AGENT);
     }
     return needs;
+  }
+
+  private static GuestFeature device(HostdevSpec device) {
+    if (device instanceof HostdevSpec.Node) {
+      return DEVICE_NODES;
+    }
+    return device instanceof HostdevSpec.Pci ? PCI_PASSTHROUGH : MEDIATED_DEVICES;
   }
 
   private static GuestFeature kind(Virtualization virtualization) {

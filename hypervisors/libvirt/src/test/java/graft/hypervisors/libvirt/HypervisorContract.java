@@ -114,6 +114,7 @@ public abstract class HypervisorContract {
         Map.entry(GuestFeature.VSOCK, g -> g.vsock(VsockSpec.of(42))),
         Map.entry(GuestFeature.PCI_PASSTHROUGH, g -> g.hostdev(FUNCTION)),
         Map.entry(GuestFeature.MEDIATED_DEVICES, g -> g.hostdev(new HostdevSpec.Mediated(ID))),
+        Map.entry(GuestFeature.DEVICE_NODES, g -> g.hostdev(new HostdevSpec.Node("/dev/a"))),
         Map.entry(
             GuestFeature.HUGE_PAGES,
             g ->

@@ -2,6 +2,7 @@ package graft.hypervisors.lxc;
 
 import graft.hypervisors.libvirt.domain.Boot;
 import graft.hypervisors.libvirt.domain.DomainSpec;
+import graft.hypervisors.libvirt.domain.HostdevElement;
 import graft.hypervisors.libvirt.domain.InterfaceElement;
 import graft.hypervisors.libvirt.domain.Xml;
 import org.w3c.dom.Element;
@@ -21,6 +22,7 @@ final class DevicesElement {
       Xml.add(mount(devices, folder.source(), folder.target()), "readonly");
     }
     spec.interfaces().forEach(card -> InterfaceElement.append(devices, card, "virtio"));
+    spec.hostdevs().forEach(device -> HostdevElement.append(devices, device));
     Xml.add(devices, "console").setAttribute("type", "pty");
   }
 

@@ -25,7 +25,7 @@ public final class LxcHypervisor implements Hypervisor {
 
   /**
    * The features that the LXC driver supports. The driver has no consoles in files, no agents, and
-   * no devices but interfaces, character and block devices.
+   * no devices but interfaces and device nodes.
    *
    * @see <a href="https://libvirt.org/drvlxc.html">libvirt's LXC driver</a>
    */
@@ -34,6 +34,7 @@ public final class LxcHypervisor implements Hypervisor {
           GuestFeature.HARDWARE_ACCELERATION,
           GuestFeature.CPU_PINNING,
           GuestFeature.NUMA_TUNING,
+          GuestFeature.DEVICE_NODES,
           GuestFeature.LIBVIRT_NETWORK,
           GuestFeature.HOST_BRIDGE);
 
@@ -69,8 +70,8 @@ public final class LxcHypervisor implements Hypervisor {
           "the host's kernel would have to trust the file system that the container writes; its"
               + " root folder is its disk";
       case PCI_PASSTHROUGH, MEDIATED_DEVICES ->
-          "vfio gives devices to virtual machines, and Graft does not give containers device nodes"
-              + " yet; write vgpu";
+          "vfio gives devices to virtual machines; a container gets device nodes of the host's"
+              + " driver";
       case USER_NETWORK -> "write networks: [default], or another network of libvirt's";
       case HUGE_PAGES, LOCKED_MEMORY -> "its memory is that of processes of the host";
       case NETWORK_FILTER -> "Graft does not use libvirt's filters with containers";

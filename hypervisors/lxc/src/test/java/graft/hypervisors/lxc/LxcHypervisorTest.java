@@ -15,6 +15,7 @@ import graft.hypervisors.libvirt.domain.CpuSet;
 import graft.hypervisors.libvirt.domain.CpuTune;
 import graft.hypervisors.libvirt.domain.DiskSpec;
 import graft.hypervisors.libvirt.domain.DomainSpec;
+import graft.hypervisors.libvirt.domain.HostdevSpec;
 import graft.hypervisors.libvirt.domain.InterfaceSpec;
 import graft.hypervisors.libvirt.domain.NumaTune;
 import graft.hypervisors.libvirt.domain.Virtualization;
@@ -74,6 +75,7 @@ class LxcHypervisorTest {
             .numaTune(new NumaTune(CpuSet.of(1), NumaTune.Mode.STRICT))
             .networkInterface(
                 InterfaceSpec.network("default").withMac(MacAddress.parse("52:54:00:11:22:33")))
+            .hostdev(new HostdevSpec.Node("/dev/nvidia0"))
             .build();
     try (InputStream golden = LxcHypervisorTest.class.getResourceAsStream("container.xml")) {
       assertThat(Xml.print(LXC.domainXml(spec, HOST)).strip())

@@ -12,6 +12,7 @@ import graft.deployment.descriptor.gpu.GpuDevice;
 import graft.deployment.doctor.FirstDescriptor;
 import graft.deployment.gpu.CudaDriver;
 import graft.deployment.observe.HostObserver;
+import graft.guests.image.ImageKind;
 import graft.guests.image.ImageName;
 import graft.guests.image.ImageStore;
 import java.io.IOException;
@@ -196,7 +197,7 @@ public final class InitCommand implements Callable<Integer> {
   /** The usual image if it is there or none is, else the first that is. */
   private static String usualImage() {
     ImageStore store = ImageStore.of(System.getenv());
-    List<Path> files = store.files();
+    List<Path> files = store.files(ImageKind.DISK);
     Path usual = ImageName.of(USUAL_IMAGE).map(store::file).orElseThrow();
     return files.isEmpty() || files.contains(usual) ? USUAL_IMAGE : files.get(0).toString();
   }

@@ -6,6 +6,7 @@ import graft.common.GraftException;
 import graft.common.values.Name;
 import graft.guests.bundle.Bundles;
 import graft.guests.bundle.PackageName;
+import graft.guests.image.ImageKind;
 import graft.guests.image.ImageName;
 import graft.guests.image.ImageRecipe;
 import graft.guests.image.ImageStore;
@@ -35,7 +36,8 @@ import picocli.CommandLine.Spec;
     description = {
       "",
       "A descriptor refers to an image by its name: image: debian:12. Each guest gets a"
-          + " copy-on-write copy. GRAFT_IMAGE_DIR names another folder.",
+          + " copy-on-write copy. A container's root: debian:12 is what graft image build"
+          + " --container makes. GRAFT_IMAGE_DIR names another folder.",
       ""
     },
     subcommands = {
@@ -47,6 +49,7 @@ import picocli.CommandLine.Spec;
     footerHeading = "%nExamples:%n",
     footer = {
       "  graft image build debian:12",
+      "  graft image build --container debian:12",
       "  graft image import ubuntu:24.04 noble.img --sha256 0123...",
       "  graft image list"
     })
@@ -75,12 +78,20 @@ public final class ImageCommand implements Runnable {
   @Command(
       name = "build",
       mixinStandardHelpOptions = true,
-      header = "Builds an image: Debian with cloud-init, the guest agent and an SSH server.")
+      header = "Builds an image: Debian with cloud-init, the guest agent and an SSH server.",
+      description = "With --container it is the root file system of containers, with systemd.")
   static final class Build implements Callable<Integer> {
     @Mixin Output output;
 
     @Parameters(paramLabel = "NAME", description = "debian:12.")
     String name;
+
+    @Option(
+        names = "--container",
+        description =
+            "The root file system of containers, a tar archive: without kernel, cloud-init and"
+                + " guest agent.")
+    boolean container;
 
     @Option(
         names = "--infiniband",
@@ -104,7 +115,8 @@ public final class ImageCommand implements Runnable {
     public Integer call() {
       ImageName image = name(name);
       ImageStore store = store();
-      Path unfinished = store.unfinished(image);
+      ImageKind kind = container ? ImageKind.ROOT : ImageKind.DISK;
+      Path unfinished = store.unfinished(image, kind);
       List<String> more = new ArrayList<>(packages.stream().map(PackageName::text).toList());
       if (infiniband) {
         Bundles.near(Path.of("/"))
@@ -112,14 +124,14 @@ public final class ImageCommand implements Runnable {
             .ifPresent(found -> found.bundle().packages().forEach(p -> more.add(p.text())));
       }
       List<String> options = new ArrayList<>();
-      if (infiniband) {
+      if (infiniband && !container) {
         options.add("--full-kernel");
       }
       if (forTests) {
         options.add("--for-tests");
       }
-      ImageRecipe.build(image, unfinished, options, more, System.err);
-      return kept(output, image, store, store.keep(image, unfinished));
+      ImageRecipe.build(image, kind, unfinished, options, more, System.err);
+      return kept(output, image, store.file(image, kind), store.keep(image, kind, unfinished));
     }
   }
 
@@ -150,15 +162,16 @@ public final class ImageCommand implements Runnable {
       }
       ImageName image = name(name);
       ImageStore store = store();
-      return kept(output, image, store, store.take(image, file, Optional.ofNullable(sum)));
+      String taken = store.take(image, file, Optional.ofNullable(sum));
+      return kept(output, image, store.file(image), taken);
     }
   }
 
-  private static int kept(Output output, ImageName image, ImageStore store, String sum) {
-    output.say(image + " is " + store.file(image) + ", SHA-256 " + sum);
+  private static int kept(Output output, ImageName image, Path file, String sum) {
+    output.say(image + " is " + file + ", SHA-256 " + sum);
     Map<String, Object> tree = new LinkedHashMap<>();
     tree.put("name", image.toString());
-    tree.put("file", store.file(image).toString());
+    tree.put("file", file.toString());
     tree.put("sha256", sum);
     output.result(tree);
     return ExitCode.OK;

@@ -7,6 +7,7 @@ import graft.deployment.step.device.AssignMediatedDevice;
 import graft.deployment.step.device.AttachDevice;
 import graft.deployment.step.device.BindPciDevice;
 import graft.deployment.step.device.KeepDriversAway;
+import graft.deployment.step.device.LendGpu;
 import graft.deployment.step.device.MakeFunctions;
 import graft.deployment.step.device.MakeNvidiaVgpu;
 import graft.deployment.step.device.ReserveHugePages;
@@ -72,6 +73,7 @@ public final class Steps {
           new StepKind("assign-pci-device", BindPciDevice.class),
           new StepKind("assign-mediated-device", AssignMediatedDevice.class),
           new StepKind("assign-nvidia-vgpu", MakeNvidiaVgpu.class),
+          new StepKind("lend-gpu", LendGpu.class),
           new StepKind("attach-device", AttachDevice.class),
           new StepKind("apply-at-boot", ApplyAtBoot.class),
           new StepKind("raise-grant-limit", RaiseGrantLimit.class),

@@ -1,12 +1,16 @@
 package graft.deployment.descriptor;
 
-import graft.common.bind.Position;
 import graft.common.bind.Positions;
 import graft.common.bind.Problems;
+import graft.deployment.descriptor.gpu.Gpu;
+import graft.deployment.descriptor.gpu.Owner;
 import graft.deployment.descriptor.guest.Guest;
+import graft.deployment.descriptor.guest.GuestVf;
 import graft.deployment.descriptor.guest.Passthrough;
 import graft.deployment.descriptor.guest.Setup;
+import graft.guests.image.ImageName;
 import graft.hypervisors.libvirt.domain.Virtualization;
+import java.util.List;
 import java.util.Set;
 
 /** Rules of containers: what a virtual machine can have and they cannot is refused by its key. */
@@ -17,10 +21,12 @@ final class ContainerRules {
   private static final Set<Setup.Method> WAYS =
       Set.of(Setup.Method.AUTO, Setup.Method.AGENT, Setup.Method.SSH, Setup.Method.NONE);
 
+  private final Descriptor descriptor;
   private final Positions positions;
   private final Problems problems;
 
-  ContainerRules(Positions positions, Problems problems) {
+  ContainerRules(Descriptor descriptor, Positions positions, Problems problems) {
+    this.descriptor = descriptor;
     this.positions = positions;
     this.problems = problems;
   }
@@ -36,12 +42,16 @@ final class ContainerRules {
           positions.of(guest, "image"),
           "a container has no disks: the host's kernel would have to trust a file system that the"
               + " container writes",
-          "unpack the image's files into a folder, and write root: and the folder");
+          ImageName.of(guest.image().get())
+              .map(name -> "graft image build --container " + name + ", and write root: " + name)
+              .orElse(
+                  "write root: and a folder or a tar archive with the image's files, as"
+                      + " virt-tar-out(1) takes them out of a disk"));
     } else if (guest.root().isEmpty()) {
       problems.add(
           positions.of(guest),
           "the container has no root folder",
-          "give it 'root': a folder, or an initramfs");
+          "give it 'root': debian:12, a folder, a tar archive, or an initramfs");
     }
     disks(guest);
     machine(guest);
@@ -83,19 +93,42 @@ final class ContainerRules {
     }
   }
 
+  /** A GPU stays bound to its driver of the host; what only vfio can give is refused. */
   private void devices(Guest guest) {
     for (Passthrough device : guest.passthrough()) {
-      refuseDevice(positions.of(device));
+      if (device.mdev().isPresent() || device.mig().isPresent() || device.type().isPresent()) {
+        problems.add(
+            positions.of(device),
+            "a container gets whole GPUs: NVIDIA vGPUs are for virtual machines, and Graft gives no"
+                + " container a MIG instance of its own",
+            "write vgpu: a server of the host divides a GPU, or serves a MIG instance");
+      }
     }
-    guest.vfs().forEach(function -> refuseDevice(positions.of(function)));
-  }
-
-  private void refuseDevice(Position at) {
-    problems.add(
-        at,
-        "not supported yet: a device of its own for a container. vfio gives devices to virtual"
-            + " machines only, and Graft does not give containers the device nodes of a driver yet",
-        "write vgpu, which a container reaches by shared memory");
+    for (GuestVf function : guest.vfs()) {
+      problems.add(
+          positions.of(function),
+          "not supported yet: a virtual function for a container",
+          "write networks, and vgpu, which a container reaches by shared memory");
+    }
+    List<Gpu> owned =
+        descriptor.gpus().stream()
+            .filter(gpu -> gpu.owner().kind() == Owner.Kind.GUEST)
+            .filter(gpu -> guest.name() != null && guest.name().equals(gpu.owner().name()))
+            .toList();
+    for (Gpu gpu : owned) {
+      if (descriptor.guests().stream().anyMatch(other -> other.vgpu(gpu.name()).isPresent())) {
+        problems.add(
+            positions.of(gpu, "owner"),
+            "a container serves its GPU to no other guest: it runs on the host that could serve it",
+            "write owner: host, and give the container a vgpu, too");
+      }
+    }
+    if (guest.hasVgpu() && !(owned.isEmpty() && guest.passthrough().isEmpty())) {
+      problems.add(
+          positions.of(guest, "vgpu"),
+          "a container has either a GPU of its own or a vgpu: each brings a libcuda.so.1",
+          "leave one out");
+    }
   }
 
   private void setup(Guest guest) {

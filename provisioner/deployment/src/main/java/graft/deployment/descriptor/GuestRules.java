@@ -95,7 +95,7 @@ final class GuestRules {
       return;
     }
     if (descriptor.hypervisor() == HypervisorChoice.LXC) {
-      new ContainerRules(positions, problems).check(guest);
+      new ContainerRules(descriptor, positions, problems).check(guest);
     } else if (guest.root().isPresent()) {
       problems.add(
           positions.of(guest, "root"),

@@ -159,7 +159,8 @@ public final class DevicePlanner {
         notes.add("guest " + guest.name() + ": " + place.why());
       }
       List<AssignsDevice> assign = planned.assign(guest);
-      List<String> names = assign.stream().map(AssignsDevice::assigned).toList();
+      List<String> names =
+          assign.stream().filter(AssignsDevice::isAttached).map(AssignsDevice::assigned).toList();
       byName.put(
           guest.name(),
           new GuestDevices(

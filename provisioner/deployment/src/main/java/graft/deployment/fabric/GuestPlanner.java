@@ -56,6 +56,7 @@ final class GuestPlanner {
   private final List<PassthroughRequest> requests = new ArrayList<>();
   private final Set<PciAddress> given = new HashSet<>();
   private final List<String> notes = new ArrayList<>();
+  private final LentGpus lent;
 
   /**
    * A planner.
@@ -81,6 +82,7 @@ final class GuestPlanner {
     this.adapters = adapters;
     this.problems = problems;
     this.passthrough = new PassthroughPlanner(facts.host(), stub);
+    this.lent = new LentGpus(descriptor, facts, claims, notes, problems);
   }
 
   void plan() {
@@ -320,6 +322,11 @@ final class GuestPlanner {
 
   /** Plans a device and the devices that are passed through with it. */
   private void assign(Guest guest, PciAddress address, String what, Position at) {
+    if (guest.root().isPresent()) {
+      assignments.get(guest).add(lent.lend(holder(guest), address, what, at));
+      facts.host().pci().device(address).ifPresent(devices.get(guest)::add);
+      return;
+    }
     requests.add(new PassthroughRequest(address, own(guest)));
     asked.put(address, at);
     for (PciDevice function : passthrough.functions(address)) {

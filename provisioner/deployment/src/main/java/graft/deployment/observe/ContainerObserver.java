@@ -15,7 +15,7 @@ final class ContainerObserver {
     Map<Path, RootSource> roots = new LinkedHashMap<>();
     file.descriptor().guests().stream()
         .flatMap(guest -> guest.root().stream())
-        .map(file::resolve)
+        .map(file::resolveRoot)
         .distinct()
         .forEach(path -> RootSource.look(path).ifPresent(found -> roots.put(path, found)));
     SubordinateIds ids = SubordinateIds.ofHost();

@@ -1,6 +1,7 @@
 package graft.deployment.observe;
 
 import graft.common.values.PciAddress;
+import graft.deployment.gpu.GpuForContainer;
 import graft.deployment.state.DeviceClaims.Holder;
 import graft.sriov.StubDriver;
 import graft.sriov.host.BlockDevices;
@@ -24,6 +25,7 @@ import java.util.TreeMap;
  * @param stubs the loaded drivers for passthrough
  * @param mediated the UUIDs of the mediated devices that exist
  * @param nvidiaVgpus the virtual functions of GPUs that can be an NVIDIA vGPU
+ * @param forContainers what containers need of the GPUs that are bound to NVIDIA's driver
  * @param nodes the NUMA nodes
  * @param boot the boot of the host
  */
@@ -34,6 +36,7 @@ public record DeviceFacts(
     Set<StubDriver> stubs,
     Set<String> mediated,
     Map<PciAddress, NvidiaVgpuFacts> nvidiaVgpus,
+    Map<PciAddress, GpuForContainer> forContainers,
     List<NumaNode> nodes,
     BootFacts boot) {
   /** The devices were not examined. */
@@ -56,6 +59,7 @@ public record DeviceFacts(
           Map.of(),
           Set.of(),
           Set.of(),
+          Map.of(),
           Map.of(),
           List.of(),
           new BootFacts("", false, Optional.empty()));

@@ -2,6 +2,7 @@ package graft.deployment.observe;
 
 import graft.common.values.Name;
 import graft.common.values.PciAddress;
+import graft.deployment.gpu.GpusForContainers;
 import graft.deployment.observe.DeviceFacts.BootFacts;
 import graft.deployment.observe.DeviceFacts.NvidiaVgpuFacts;
 import graft.deployment.state.DeviceClaims;
@@ -76,6 +77,7 @@ public final class DeviceObserver {
         stubs(files),
         new TreeSet<>(files.list(MEDIATED)),
         nvidiaVgpus(state),
+        GpusForContainers.read(files, state.pci().gpus()),
         NumaNode.readAll(files),
         new BootFacts(boot, files.exists("/run/systemd/system"), unit(setup)));
   }

@@ -149,7 +149,7 @@ public final class Observer {
     file.descriptor().nodes().forEach(node -> paths.add(file.resolve(node.tokenFile())));
     for (Guest guest : file.descriptor().guests()) {
       guest.image().ifPresent(image -> paths.add(file.resolve(image)));
-      guest.root().ifPresent(root -> paths.add(file.resolve(root)));
+      guest.root().ifPresent(root -> paths.add(file.resolveRoot(root)));
       if (guest.kernel().isPresent()) {
         Kernel kernel = guest.kernel().get();
         paths.add(file.resolve(kernel.image()));

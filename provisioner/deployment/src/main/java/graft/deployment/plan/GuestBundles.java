@@ -12,6 +12,7 @@ import graft.deployment.descriptor.guest.Channel;
 import graft.deployment.descriptor.guest.Guest;
 import graft.deployment.descriptor.guest.SetupFile;
 import graft.deployment.descriptor.guest.VGpu;
+import graft.deployment.gpu.GpuForContainer;
 import graft.deployment.observe.FileFacts;
 import graft.deployment.observe.InstallFacts;
 import graft.guests.bundle.Bundle;
@@ -70,6 +71,9 @@ final class GuestBundles {
       payload.add(input.snapshot().bundles().found().get(use.name()), use.variables());
     }
     furtherTokens().forEach(payload::add);
+    if (hasOwnGpu()) {
+      payload.add(PayloadFile.text(GpuForContainer.LOADER_LIST, GpuForContainer.LOADER_FILE, 0644));
+    }
     List<GuestChannels> channels = GuestChannels.of(input, guest);
     if (channels.stream().anyMatch(GuestChannels::sharesMemory)) {
       RegionRights.files().forEach(payload::add);
@@ -168,7 +172,18 @@ final class GuestBundles {
 
   /** Whether there is anything to install. */
   boolean any() {
-    return !uses().isEmpty() || !guest.setup().files().isEmpty();
+    return !uses().isEmpty() || !guest.setup().files().isEmpty() || hasOwnGpu();
+  }
+
+  /** Whether it is a container with a GPU of its own, whose loader is told of the libraries. */
+  private boolean hasOwnGpu() {
+    boolean owner =
+        input.descriptor().gpus().stream()
+            .anyMatch(
+                gpu ->
+                    gpu.owner().kind() == Owner.Kind.GUEST
+                        && gpu.owner().name().equals(guest.name()));
+    return guest.root().isPresent() && (owner || !guest.passthrough().isEmpty());
   }
 
   private List<Use> uses() {

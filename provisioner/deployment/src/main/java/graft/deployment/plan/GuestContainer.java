@@ -6,21 +6,26 @@ import graft.common.values.Name;
 import graft.deployment.descriptor.HypervisorChoice;
 import graft.deployment.descriptor.guest.Guest;
 import graft.deployment.descriptor.guest.VGpu;
+import graft.deployment.fabric.GuestDevices;
+import graft.deployment.gpu.GpuForContainer;
 import graft.deployment.journal.Entry;
 import graft.deployment.observe.FileFacts;
 import graft.deployment.state.ServerFolder;
 import graft.deployment.state.SubordinateIds;
 import graft.deployment.step.Step;
+import graft.deployment.step.device.LendGpu;
 import graft.deployment.step.guest.MakeRoot;
 import graft.deployment.step.guest.RegisterUsers;
 import graft.deployment.step.host.MakeSocketFolder;
 import graft.guests.container.RootSource;
+import graft.guests.image.ImageName;
 import graft.guests.payload.FileStamp;
 import graft.hypervisors.libvirt.domain.Boot;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.stream.Stream;
 
 /** The parts of a guest that only a container has: its root folder, its users, its socket. */
 final class GuestContainer {
@@ -74,7 +79,7 @@ final class GuestContainer {
   }
 
   private Path source() {
-    return input.file().resolve(guest.root().orElseThrow());
+    return input.file().resolveRoot(guest.root().orElseThrow());
   }
 
   private Path folder() {
@@ -104,13 +109,30 @@ final class GuestContainer {
     return new Boot.SharedFolder(sockets(further).toString(), socketsInside(further));
   }
 
-  /** How it boots. */
-  Boot boot() {
-    List<Boot.SharedFolder> folders =
+  /**
+   * What it needs of its own GPUs, which are no part of a vGPU.
+   *
+   * @param devices the devices that it gets
+   */
+  List<GpuForContainer> gpus(GuestDevices devices) {
+    return devices.assign().stream()
+        .filter(LendGpu.class::isInstance)
+        .map(step -> input.snapshot().devices().forContainers().get(((LendGpu) step).device()))
+        .toList();
+  }
+
+  /**
+   * How it boots.
+   *
+   * @param gpus its own GPUs
+   */
+  Boot boot(List<GpuForContainer> gpus) {
+    Stream<Boot.SharedFolder> sockets =
         guest.vgpus().stream()
             .filter(vgpu -> new GuestChannels(input, guest, vgpu).usesSocket())
-            .map(this::shared)
-            .toList();
+            .map(this::shared);
+    Stream<Boot.SharedFolder> drivers = gpus.stream().flatMap(gpu -> gpu.files().stream());
+    List<Boot.SharedFolder> folders = Stream.concat(sockets, drivers).distinct().toList();
     String init =
         Optional.ofNullable(input.snapshot().containers().roots().get(source()))
             .map(RootSource::init)
@@ -141,7 +163,9 @@ final class GuestContainer {
       problems.add(
           at,
           "the root file system is missing: there is neither a folder nor a file " + source(),
-          "write the path of an initramfs, or unpack a system into a folder");
+          ImageName.of(guest.root().orElseThrow())
+              .map(name -> "graft image build --container " + name)
+              .orElse("name a folder, a tar archive or an initramfs with a system"));
     } else if (folder().startsWith(source())) {
       problems.add(
           at,

@@ -5,6 +5,7 @@ import graft.deployment.descriptor.guest.Guest;
 import graft.deployment.descriptor.guest.Placement;
 import graft.deployment.fabric.GuestDevices;
 import graft.deployment.fabric.Place;
+import graft.deployment.gpu.GpuForContainer;
 import graft.hypervisors.libvirt.GuestFeature;
 import graft.hypervisors.libvirt.capabilities.HostCapabilities;
 import graft.hypervisors.libvirt.domain.Boot;
@@ -14,11 +15,13 @@ import graft.hypervisors.libvirt.domain.CpuTune;
 import graft.hypervisors.libvirt.domain.DiskSpec;
 import graft.hypervisors.libvirt.domain.DomainSpec;
 import graft.hypervisors.libvirt.domain.GuestMetadata;
+import graft.hypervisors.libvirt.domain.HostdevSpec;
 import graft.hypervisors.libvirt.domain.MemoryBacking;
 import graft.hypervisors.libvirt.domain.NumaTune;
 import graft.hypervisors.libvirt.domain.SerialSpec;
 import graft.hypervisors.libvirt.domain.Virtualization;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
@@ -55,7 +58,7 @@ final class GuestDomain {
     if (features.contains(GuestFeature.GUEST_AGENT)) {
       spec.channel(ChannelSpec.GUEST_AGENT);
     }
-    boot(input, guest, spec);
+    boot(input, guest, devices, spec);
     place(guest, devices.place(), features, spec);
     spec.pciWindow(devices.pciWindow());
     if (features.contains(GuestFeature.PCI_PASSTHROUGH)) {
@@ -132,10 +135,17 @@ final class GuestDomain {
     }
   }
 
-  private static void boot(PlanInput input, Guest guest, DomainSpec.Builder spec) {
+  private static void boot(
+      PlanInput input, Guest guest, GuestDevices devices, DomainSpec.Builder spec) {
     Path folder = input.layout().guest(guest.name());
     if (guest.root().isPresent()) {
-      spec.boot(new GuestContainer(input, guest).boot());
+      GuestContainer container = new GuestContainer(input, guest);
+      List<GpuForContainer> gpus = container.gpus(devices);
+      spec.boot(container.boot(gpus));
+      gpus.stream()
+          .flatMap(gpu -> gpu.nodes().stream())
+          .distinct()
+          .forEach(node -> spec.hostdev(new HostdevSpec.Node(node)));
       return;
     }
     if (guest.kernel().isPresent()) {

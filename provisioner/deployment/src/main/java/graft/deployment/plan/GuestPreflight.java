@@ -60,7 +60,8 @@ final class GuestPreflight {
     var host = input.snapshot().libvirt().capabilities().orElseThrow();
     String why =
         input.hypervisor().why(GuestFeature.PCI_PASSTHROUGH, host, GuestDomain.kind(input, guest));
-    if (guest.hasDevices() && !features.contains(GuestFeature.PCI_PASSTHROUGH) && !why.isEmpty()) {
+    boolean passed = guest.hasDevices() && guest.root().isEmpty();
+    if (passed && !features.contains(GuestFeature.PCI_PASSTHROUGH) && !why.isEmpty()) {
       problems.add(
           positions.of(guest),
           "the guest '" + guest.name() + "' cannot have devices of the host: " + why);

@@ -32,12 +32,14 @@ import graft.deployment.state.Layout;
 import graft.deployment.state.StateFolder;
 import graft.deployment.step.Step;
 import graft.deployment.step.device.AttachDevice;
+import graft.guests.container.RootSource;
 import graft.hypervisors.kvm.KvmHypervisor;
 import graft.hypervisors.libvirt.Hypervisor;
 import graft.hypervisors.libvirt.calls.LibvirtUri;
 import graft.hypervisors.libvirt.capabilities.GuestArchitecture;
 import graft.hypervisors.libvirt.capabilities.HostCapabilities;
 import graft.hypervisors.libvirt.capabilities.Version;
+import graft.hypervisors.lxc.LxcHypervisor;
 import graft.hypervisors.xen.XenHypervisor;
 import graft.sriov.fake.FakeDevice;
 import graft.sriov.fake.FakeSysfs;
@@ -82,6 +84,7 @@ final class DeviceHost {
   private String uri = "qemu:///system";
   private final List<GuestFacts> guests = new ArrayList<>();
   private boolean root = true;
+  private ContainerFacts containers = ContainerFacts.NONE;
 
   DeviceHost(Path folder) {
     this(folder, access -> access);
@@ -125,6 +128,18 @@ final class DeviceHost {
     hypervisor = XenHypervisor.saying(info, true);
     uri = "xen:///system";
     fake.loadDriver("pciback");
+    return this;
+  }
+
+  /** With libvirt's LXC driver instead. */
+  DeviceHost lxc() {
+    hypervisor = new LxcHypervisor();
+    uri = "lxc:///system";
+    containers =
+        new ContainerFacts(
+            Map.of(Path.of("/d/root.tar"), new RootSource("/sbin/init", "", "")),
+            List.of(),
+            Set.of());
     return this;
   }
 
@@ -187,7 +202,7 @@ final class DeviceHost {
             Map.of(),
             ServiceFacts.NONE,
             Map.of(),
-            ContainerFacts.NONE,
+            containers,
             List.of());
     StateFolder folder = folder(deployment);
     return Planner.plan(
@@ -300,10 +315,11 @@ final class DeviceHost {
 
   private HostCapabilities capabilities() {
     boolean xen = uri.startsWith("xen");
+    boolean lxc = uri.startsWith("lxc");
     return new HostCapabilities(
         LibvirtUri.parse(uri),
         "host",
-        xen ? "Xen" : "QEMU",
+        xen ? "Xen" : lxc ? "LXC" : "QEMU",
         Optional.of(new Version(7, 2, 0)),
         new Version(9, 0, 0),
         "x86_64",
@@ -313,10 +329,10 @@ final class DeviceHost {
         true,
         List.of(
             new GuestArchitecture(
-                "hvm",
+                lxc ? "exe" : "hvm",
                 "x86_64",
                 Optional.of("/usr/bin/qemu-system-x86_64"),
                 List.of("q35"),
-                xen ? Set.of("xen") : Set.of("qemu", "kvm"))));
+                xen ? Set.of("xen") : lxc ? Set.of("lxc") : Set.of("qemu", "kvm"))));
   }
 }

@@ -174,7 +174,9 @@ class ContainerPlanTest {
     "'memory: 256MiB','hide-hypervisor: true',no hypervisor that could be hidden",
     "'memory: 256MiB','placement: {huge-pages: 2MiB}',huge pages",
     "'memory: 256MiB','disks: [{name: a, size: 1GiB}]',a container has no disks",
-    "'memory: 256MiB','passthrough: [{pci: \"0000:65:00.0\"}]',vfio gives devices to virtual",
+    "'memory: 256MiB','passthrough: [{pci: \"0000:65:00.0\"}]',either a GPU of its own or a vgpu",
+    "'vgpu: gpu0','passthrough: [{pci: \"0000:65:00.0\", type: 5}]',NVIDIA vGPUs are for virtual",
+    "'vgpu: gpu0','passthrough: [{mig: MIG-1}]',no container a MIG instance",
     "'memory: 256MiB','setup: {way: seed}',neither an image nor an initramfs",
     "'memory: 256MiB','setup: {group: cuda}',for the container's root alone",
   })

@@ -2,7 +2,6 @@ package graft.guests.container;
 
 import graft.hypervisors.libvirt.domain.Boot;
 import java.io.IOException;
-import java.io.InputStream;
 import java.nio.file.FileVisitResult;
 import java.nio.file.Files;
 import java.nio.file.InvalidPathException;
@@ -11,10 +10,8 @@ import java.nio.file.Path;
 import java.nio.file.SimpleFileVisitor;
 import java.nio.file.StandardOpenOption;
 import java.nio.file.attribute.BasicFileAttributes;
-import java.util.HashMap;
 import java.util.Map;
-import org.apache.commons.compress.archivers.cpio.CpioArchiveEntry;
-import org.apache.commons.compress.archivers.cpio.CpioArchiveInputStream;
+import java.util.Optional;
 
 /**
  * Fills the root folder of a container that has never run, as the host's root.
@@ -30,9 +27,6 @@ public final class RootFolder {
   private final Path root;
   private final Boot.IdRange ids;
 
-  /** The paths of files with several names, by device and number in the archive. */
-  private final Map<String, Path> linked = new HashMap<>();
-
   /**
    * A root folder.
    *
@@ -44,7 +38,7 @@ public final class RootFolder {
   }
 
   /**
-   * Fills it from a folder or an initramfs.
+   * Fills it from a folder, a tar archive or an initramfs.
    *
    * @throws IOException if the source holds a path that leads out of the folder, or users that the
    *     container does not have
@@ -59,54 +53,56 @@ public final class RootFolder {
   }
 
   private void unpack(Path source) throws IOException {
-    try (CpioArchiveInputStream archive = ArchiveTree.open(source)) {
-      for (CpioArchiveEntry entry = archive.getNextEntry();
-          entry != null;
-          entry = archive.getNextEntry()) {
-        unpack(archive, entry);
+    try (RootArchive archive = RootArchive.open(source)) {
+      for (Optional<RootArchive.Member> next = archive.next();
+          next.isPresent();
+          next = archive.next()) {
+        unpack(archive, next.get());
       }
     } catch (InvalidPathException e) {
       throw new IOException(e.getMessage(), e);
     }
   }
 
-  private void unpack(CpioArchiveInputStream archive, CpioArchiveEntry entry) throws IOException {
-    String name = ArchiveTree.name(entry);
+  private void unpack(RootArchive archive, RootArchive.Member member) throws IOException {
+    String name = member.path();
     if (name.isEmpty()) {
       return;
     }
     Path file = place(name);
-    if (entry.isDirectory()) {
+    if (member.is(RootTree.Node.FOLDER)) {
       if (!Files.isDirectory(file, LinkOption.NOFOLLOW_LINKS)) {
         Files.deleteIfExists(file);
         Files.createDirectory(file);
       }
-    } else if (entry.isSymbolicLink()) {
+    } else if (member.is(RootTree.Node.LINK)) {
       Files.deleteIfExists(file);
-      Files.createSymbolicLink(file, Path.of(ArchiveTree.target(archive, entry)));
-    } else if (entry.isRegularFile()) {
-      write(archive, entry, file);
+      Files.createSymbolicLink(file, Path.of(member.target()));
+    } else if (member.is(RootTree.Node.FILE)) {
+      write(archive, member, file);
     } else {
       return;
     }
-    own(file, entry.getUID(), entry.getGID(), (int) entry.getMode());
+    own(file, member.user(), member.group(), member.mode());
   }
 
-  /** In the format "newc" only the last of a file's names has its content. */
-  private void write(InputStream archive, CpioArchiveEntry entry, Path file) throws IOException {
-    Files.deleteIfExists(file);
-    String number = entry.getDeviceMaj() + ":" + entry.getDeviceMin() + ":" + entry.getInode();
-    Path other = entry.getNumberOfLinks() > 1 ? linked.get(number) : null;
-    if (other != null) {
+  private void write(RootArchive archive, RootArchive.Member member, Path file) throws IOException {
+    if (member.same().isPresent()) {
+      Path other = place(RootArchive.plain(member.same().get()));
+      if (other.equals(file) || !Files.isRegularFile(other, LinkOption.NOFOLLOW_LINKS)) {
+        throw new IOException(
+            "the archive says that '" + member.name() + "' is another name of no file");
+      }
+      Files.deleteIfExists(file);
       Files.createLink(file, other);
     } else {
+      Files.deleteIfExists(file);
       Files.createFile(file);
-      linked.put(number, file);
     }
-    if (entry.getSize() > 0) {
+    if (member.size() > 0) {
       try (var out =
           Files.newOutputStream(file, StandardOpenOption.WRITE, LinkOption.NOFOLLOW_LINKS)) {
-        archive.transferTo(out);
+        archive.content().transferTo(out);
       }
     }
   }

@@ -7,7 +7,7 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * What a container's root folder is made from: a folder, or an initramfs.
+ * What a container's root folder is made from: a folder, a tar archive or an initramfs.
  *
  * @param init the path of its first program; empty if there is a problem
  * @param problem why no container can be made from it, without its path; empty if one can
@@ -19,6 +19,10 @@ public record RootSource(String init, String problem, String hint) {
       List.of("/sbin/init", "/etc/init", "/bin/init", "/init");
 
   private static final int EXECUTABLE = 0111;
+
+  private static final String NO_DISK =
+      "a container has no disk image: graft image build --container debian:12 makes a root file"
+          + " system, and virt-tar-out -a IMAGE / ROOT.tar takes that of an image";
 
   /**
    * Looks at what a root folder would be made from.
@@ -32,11 +36,12 @@ public record RootSource(String init, String problem, String hint) {
     try {
       if (Files.isDirectory(source)) {
         return Optional.of(look(new FolderTree(source)));
-      } else if (!Files.isRegularFile(source) || !ArchiveTree.isArchive(source)) {
+      } else if (!Files.isRegularFile(source) || !RootArchive.isArchive(source)) {
         return Optional.of(
             bad(
-                "is neither a folder nor an initramfs (a cpio archive, as it is or by gzip)",
-                "a container has no disk image: unpack the image's files into a folder"));
+                "is neither a folder, nor a tar archive, nor an initramfs (a cpio archive), as it is"
+                    + " or by gzip",
+                NO_DISK));
       }
       return Optional.of(look(ArchiveTree.read(source)));
     } catch (IOException | RuntimeException e) {

@@ -22,9 +22,9 @@ public record ImageName(String system, String version) {
         : Optional.empty();
   }
 
-  /** The name of the image's file. */
-  String file() {
-    return system + "-" + version + ".qcow2";
+  /** The name of the file of that kind. */
+  String file(ImageKind kind) {
+    return system + "-" + version + "." + kind.suffix();
   }
 
   @Override

@@ -19,7 +19,7 @@ public final class ImageRecipe {
   private static final ImageName DEBIAN_12 = new ImageName("debian", "12");
   private static final Duration LIMIT = Duration.ofMinutes(30);
 
-  /** The programs of the recipe, each with the package of Debian that has it. */
+  /** The programs of the recipe of disks, each with the package of Debian that has it. */
   private static final Map<String, String> PROGRAMS =
       Map.of(
           "mmdebstrap", "mmdebstrap",
@@ -30,12 +30,19 @@ public final class ImageRecipe {
           "mcopy", "mtools",
           "syslinux", "syslinux");
 
+  private static final Map<String, String> ROOT_PROGRAMS = Map.of("mmdebstrap", "mmdebstrap");
+
   private ImageRecipe() {}
 
-  /** The packages that this machine lacks for building an image, in alphabetical order. */
+  /** The packages that this machine lacks for building a disk, in alphabetical order. */
   public static List<String> missingPackages(Map<String, String> environment) {
+    return missingPackages(PROGRAMS, environment);
+  }
+
+  private static List<String> missingPackages(
+      Map<String, String> programs, Map<String, String> environment) {
     Set<String> missing = new TreeSet<>();
-    PROGRAMS.forEach(
+    programs.forEach(
         (program, debian) -> {
           if (!HostProgram.isThere(program, environment)) {
             missing.add(debian);
@@ -55,17 +62,23 @@ public final class ImageRecipe {
    * @param log receives the output of the recipe
    */
   public static void build(
-      ImageName name, Path file, List<String> options, List<String> packages, OutputStream log) {
+      ImageName name,
+      ImageKind kind,
+      Path file,
+      List<String> options,
+      List<String> packages,
+      OutputStream log) {
     if (!name.equals(DEBIAN_12)) {
       throw new GraftException(
           "there is no recipe for '" + name + "'",
           "debian:12 has one; graft image import takes any other image");
     }
-    Path recipe = ClientFolder.home().resolve("lib/image/cloud.sh");
+    boolean disk = kind == ImageKind.DISK;
+    Path recipe = ClientFolder.home().resolve("lib/image/" + (disk ? "cloud.sh" : "container.sh"));
     if (!Files.exists(recipe)) {
       throw new GraftException("the recipe " + recipe + " is missing", "run ./graft build");
     }
-    List<String> missing = missingPackages(System.getenv());
+    List<String> missing = missingPackages(disk ? PROGRAMS : ROOT_PROGRAMS, System.getenv());
     if (!missing.isEmpty()) {
       throw new GraftException(
           "the image '" + name + "' cannot be built: this machine lacks programs for it",

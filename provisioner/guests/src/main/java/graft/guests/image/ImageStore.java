@@ -15,6 +15,7 @@ import java.security.DigestInputStream;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 import java.time.Duration;
+import java.util.Arrays;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
@@ -51,18 +52,34 @@ public final class ImageStore {
             : CurrentUser.stateFolder(environment).resolveSibling("graft-images"));
   }
 
-  /** The file of an image, which need not exist. */
+  /** The disk of an image, which need not exist. */
   public Path file(ImageName name) {
-    return folder.resolve(name.file());
+    return file(name, ImageKind.DISK);
+  }
+
+  /** The file of an image, which need not exist. */
+  public Path file(ImageName name, ImageKind kind) {
+    return folder.resolve(name.file(kind));
   }
 
   /** The files of all images in the store. */
   public List<Path> files() {
+    return Arrays.stream(ImageKind.values())
+        .flatMap(kind -> files(kind).stream())
+        .sorted()
+        .toList();
+  }
+
+  /** The files of all images of a kind. */
+  public List<Path> files(ImageKind kind) {
     if (!Files.isDirectory(folder)) {
       return List.of();
     }
     try (Stream<Path> children = Files.list(folder)) {
-      return children.filter(file -> file.toString().endsWith(".qcow2")).sorted().toList();
+      return children
+          .filter(file -> file.toString().endsWith("." + kind.suffix()))
+          .sorted()
+          .toList();
     } catch (IOException e) {
       throw failure("list", folder, e);
     }
@@ -85,11 +102,11 @@ public final class ImageStore {
   }
 
   /** A path for a new file beside the images. */
-  public Path unfinished(ImageName name) {
+  public Path unfinished(ImageName name, ImageKind kind) {
     try {
       Files.createDirectories(folder);
       Files.setPosixFilePermissions(folder, PosixFilePermissions.fromString("rwxr-xr-x"));
-      Path file = folder.resolve(name.file() + ".unfinished");
+      Path file = folder.resolve(name.file(kind) + ".unfinished");
       Files.deleteIfExists(file);
       return file;
     } catch (IOException e) {
@@ -102,14 +119,14 @@ public final class ImageStore {
    *
    * @return the image's checksum
    */
-  public String keep(ImageName name, Path unfinished) {
+  public String keep(ImageName name, ImageKind kind, Path unfinished) {
     try {
       String sum = sha256(unfinished);
       Files.setPosixFilePermissions(unfinished, PosixFilePermissions.fromString("rw-r--r--"));
-      Files.writeString(note(file(name)), sum + "  " + name.file() + "\n");
+      Files.writeString(note(file(name, kind)), sum + "  " + name.file(kind) + "\n");
       Files.move(
           unfinished,
-          file(name),
+          file(name, kind),
           StandardCopyOption.ATOMIC_MOVE,
           StandardCopyOption.REPLACE_EXISTING);
       return sum;
@@ -135,10 +152,10 @@ public final class ImageStore {
       }
     }
     standsAlone(image);
-    Path unfinished = unfinished(name);
+    Path unfinished = unfinished(name, ImageKind.DISK);
     try {
       qemuImg("convert", "-O", "qcow2", "--", name(image), unfinished.toString());
-      return keep(name, unfinished);
+      return keep(name, ImageKind.DISK, unfinished);
     } finally {
       delete(unfinished);
     }

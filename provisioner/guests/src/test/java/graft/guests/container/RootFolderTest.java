@@ -258,7 +258,8 @@ class RootFolderTest {
   void whatIsNoRootIsRefused() throws IOException {
     Path image = Files.writeString(folder.resolve("disk.qcow2"), "QFI\u00fb, and more");
     Path broken = Files.writeString(folder.resolve("broken"), "070701 and no more");
-    assertThat(RootSource.look(image).orElseThrow().problem()).contains("neither a folder nor");
+    assertThat(RootSource.look(image).orElseThrow().problem())
+        .contains("neither a folder, nor a tar");
     assertThat(RootSource.look(broken).orElseThrow().problem()).startsWith("cannot be read");
     assertThat(RootSource.look(folder.resolve("missing"))).isEmpty();
   }

@@ -101,6 +101,20 @@ class ImagesTest {
     assertThat(store.files()).hasSize(1);
   }
 
+  /** A container's root file system has the name of the disk, and neither replaces the other. */
+  @Test
+  void aRootFileSystemIsKeptBesideTheDisk() throws Exception {
+    store.take(UBUNTU, raw, Optional.empty());
+    Path unfinished = store.unfinished(UBUNTU, ImageKind.ROOT);
+    Files.writeString(unfinished, "a root");
+    String sum = store.keep(UBUNTU, ImageKind.ROOT, unfinished);
+    Path root = store.file(UBUNTU, ImageKind.ROOT);
+    assertThat(root).hasContent("a root").hasFileName("ubuntu-24.04.tar");
+    assertThat(store.noted(root)).contains(sum);
+    assertThat(store.files()).containsExactly(store.file(UBUNTU), root);
+    assertThat(store.files(ImageKind.DISK)).containsExactly(store.file(UBUNTU));
+  }
+
   private void run(String... words) throws Exception {
     Files.createDirectories(folder.resolve("images"));
     Process process =

@@ -28,7 +28,7 @@ public sealed interface Boot {
    * @param root the folder's path on the host that runs libvirt
    * @param init the program's path in that folder
    * @param ids the users and groups of the host that those of the container are
-   * @param folders the folders of the host that the container sees elsewhere in its root
+   * @param folders the folders and files of the host that the container sees elsewhere in its root
    */
   record Container(String root, String init, IdRange ids, List<SharedFolder> folders)
       implements Boot {
@@ -40,9 +40,10 @@ public sealed interface Boot {
   }
 
   /**
-   * A folder of the host that a container may read and not write.
+   * A folder or a file of the host that a container may read and not write.
    *
-   * @param source its path on the host that runs libvirt
+   * @param source its path on the host that runs libvirt, through no symbolic link, which would
+   *     lead elsewhere in the container
    * @param target its path in the container
    */
   record SharedFolder(String source, String target) {

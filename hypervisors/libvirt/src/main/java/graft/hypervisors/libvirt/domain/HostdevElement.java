@@ -9,7 +9,7 @@ import org.w3c.dom.Document;
 import org.w3c.dom.Element;
 
 /**
- * Builds {@code <hostdev>}, always with {@code managed='no'}.
+ * Builds {@code <hostdev>}: of a device node for containers, else with {@code managed='no'}.
  *
  * @see <a href="https://libvirt.org/formatdomain.html#usb-pci-scsi-devices">libvirt</a>
  */
@@ -78,7 +78,7 @@ public final class HostdevElement {
         }
       }
     }
-    return Optional.empty(); // a USB or SCSI device
+    return Optional.empty(); // a USB or SCSI device, or a device node
   }
 
   private static int number(Element address, String name) {
@@ -92,6 +92,12 @@ public final class HostdevElement {
   }
 
   private static void fill(Element hostdev, HostdevSpec spec) {
+    if (spec instanceof HostdevSpec.Node node) {
+      hostdev.setAttribute("mode", "capabilities");
+      hostdev.setAttribute("type", "misc");
+      Xml.add(Xml.add(hostdev, "source"), "char", node.path());
+      return;
+    }
     hostdev.setAttribute("mode", "subsystem");
     hostdev.setAttribute("type", spec instanceof HostdevSpec.Pci ? "pci" : "mdev");
     hostdev.setAttribute("managed", "no");

@@ -34,7 +34,24 @@ public sealed interface HostdevSpec {
   }
 
   /**
-   * Parses the {@link Object#toString} of either kind.
+   * A device node of the host: the container gets one of its own at the same path, and may use the
+   * device behind it. In the container the node belongs to root, and to nobody else.
+   *
+   * @param path the node's path
+   */
+  record Node(String path) implements HostdevSpec {
+    public Node {
+      Checks.absolutePath("device node", path);
+    }
+
+    @Override
+    public String toString() {
+      return path;
+    }
+  }
+
+  /**
+   * Parses the {@link Object#toString} of a PCI function or a mediated device.
    *
    * @throws IllegalArgumentException if the text is of neither kind
    */

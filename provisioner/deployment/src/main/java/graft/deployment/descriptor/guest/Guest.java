@@ -37,8 +37,9 @@ public record Guest(
     @Doc("A machine that exists already, in place of one that Graft makes.")
         Optional<Existing> existing,
     @Doc(
-            "Of a container (hypervisor: lxc): the root file system that it begins with, as a"
-                + " folder or an initramfs. The container gets a copy, which it may write.")
+            "Of a container (hypervisor: lxc): the root file system that it begins with: the"
+                + " name of one of graft image build --container, such as debian:12, or a folder, a"
+                + " tar archive or an initramfs. The container gets a copy, which it may write.")
         Optional<String> root,
     @Default("1")
         @Range(min = 1, max = 4096)

@@ -3,7 +3,7 @@ package graft.deployment.step.device;
 import graft.deployment.step.GuestStep;
 import java.nio.file.Path;
 
-/** A step that assigns a device of the host to a guest; another step attaches the device. */
+/** A step that assigns a device of the host to a guest; another step usually attaches it. */
 public interface AssignsDevice extends GuestStep {
   /** The deployment that the guest belongs to. */
   String setup();
@@ -13,6 +13,11 @@ public interface AssignsDevice extends GuestStep {
 
   /** The PCI address of the device, or the UUID of a mediated device. */
   String assigned();
+
+  /** Whether another step attaches the device; else it is in the guest's definition. */
+  default boolean isAttached() {
+    return true;
+  }
 
   /** The step's name within the chain, which journals keep. */
   @Override
