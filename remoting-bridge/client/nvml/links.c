@@ -9,38 +9,86 @@
 
 #define MAX_LINKS 18 /* NVML_NVLINK_MAX_LINKS */
 
+enum { REMOTE_IS_SWITCH = 2, ENABLED = 1 };
+
+/* How many NVLinks a device has to a switch that leads to another device of the program; 0 for none. NCCL copies from GPU to GPU if
+ * devices have such links. Links of a GPU to a GPU are left out: which one it is is not known in a guest. */
+static unsigned links(const struct device *device) {
+  unsigned count, type;
+  int can = 0;
+  struct device *peer;
+  for (unsigned i = 0; !can && (peer = device_at(i)); i++) {
+    if (peer != device && driver_peer_access(device, peer, &can)) can = 0;
+  }
+  if (!can || driver_sensor(device, SENSOR_NVLINK_REMOTE_TYPE, &type) || type != REMOTE_IS_SWITCH) return 0;
+  if (driver_sensor(device, SENSOR_NVLINKS, &count)) return 0;
+  return count < MAX_LINKS ? count : MAX_LINKS;
+}
+
 /* NCCL first calls this function for every pair of devices, also for a device and itself. Reads and writes are supported if CUDA
- * lets kernels of one device use the other's memory; the rest (NVLink, atomics) is not known in a guest. */
+ * lets kernels of one device use the other's memory, atomics if NVLinks connect both; the rest is not known in a guest. */
 EXPORT int nvmlDeviceGetP2PStatus(struct device *device, struct device *peer, int index, int *status) {
-  enum { CAPS_WRITE = 1, STATUS_OK = 0, STATUS_NOT_SUPPORTED = 5 };
+  enum { CAPS_WRITE = 1, CAPS_NVLINK = 2, CAPS_ATOMICS = 3, STATUS_OK = 0, STATUS_NOT_SUPPORTED = 5 };
   int r = valid(device), can = 1;
   if (!r) r = valid(peer);
   if (r) return r;
   if (!status || index < 0) return INVALID_ARGUMENT;
-  if (index > CAPS_WRITE) return NOT_SUPPORTED;
+  if (index > CAPS_ATOMICS || (index >= CAPS_NVLINK && !links(device))) return NOT_SUPPORTED;
   if (device != peer && driver_peer_access(device, peer, &can)) return UNKNOWN;
-  *status = can ? STATUS_OK : STATUS_NOT_SUPPORTED;
+  *status = can && (index <= CAPS_WRITE || links(peer)) ? STATUS_OK : STATUS_NOT_SUPPORTED;
   return OK;
 }
 
-/* ---- NVLink: a vGPU has no links; a link that no GPU has is an invalid argument ---- */
+/* ---- NVLink: a link that the device has not is not supported, one that no GPU has is an invalid argument ---- */
 
-#define LINK(name)                                                         \
-  EXPORT int name(struct device *device, unsigned int link, void *first) { \
-    int r = valid(device);                                                 \
-    if (r) return r;                                                       \
-    return link < MAX_LINKS && first ? NOT_SUPPORTED : INVALID_ARGUMENT;   \
-  }
-LINK(nvmlDeviceGetNvLinkState)
-LINK(nvmlDeviceGetNvLinkVersion)
-LINK(nvmlDeviceGetNvLinkRemotePciInfo)
-LINK(nvmlDeviceGetNvLinkRemotePciInfo_v2)
-LINK(nvmlDeviceGetNvLinkRemoteDeviceType)
-
-EXPORT int nvmlDeviceGetNvLinkCapability(struct device *device, unsigned int link, int capability, unsigned int *result) {
+static int check_link(const struct device *device, unsigned link, const void *out) {
   int r = valid(device);
   if (r) return r;
-  return link < MAX_LINKS && capability >= 0 && result ? NOT_SUPPORTED : INVALID_ARGUMENT;
+  if (link >= MAX_LINKS || !out) return INVALID_ARGUMENT;
+  return link < links(device) ? OK : NOT_SUPPORTED;
+}
+
+EXPORT int nvmlDeviceGetNvLinkState(struct device *device, unsigned int link, int *state) {
+  int r = check_link(device, link, state);
+  if (!r) *state = ENABLED;
+  return r;
+}
+
+EXPORT int nvmlDeviceGetNvLinkVersion(struct device *device, unsigned int link, unsigned int *version) {
+  int r = check_link(device, link, version);
+  return r ? r : driver_sensor(device, SENSOR_NVLINK_VERSION, version);
+}
+
+EXPORT int nvmlDeviceGetNvLinkRemoteDeviceType(struct device *device, unsigned int link, int *type) {
+  int r = check_link(device, link, type);
+  if (!r) *type = REMOTE_IS_SWITCH;
+  return r;
+}
+
+/* The switch is not on the guest's bus. This is the place that the driver gives it in a virtual machine. */
+EXPORT int nvmlDeviceGetNvLinkRemotePciInfo_v2(struct device *device, unsigned int link, struct pci *pci) {
+  int r = check_link(device, link, pci);
+  if (!r) {
+    *pci = (struct pci){.legacy = "FFFFFFF:FFFF:FF",
+                        .domain = ~0u,
+                        .bus = ~0u,
+                        .device = ~0u,
+                        .id = ~0u,
+                        .subsystem = ~0u,
+                        .text = "FFFFFFF:FFFF:FF"};
+  }
+  return r;
+}
+EXPORT int nvmlDeviceGetNvLinkRemotePciInfo(struct device *device, unsigned int link, struct pci *pci) {
+  return nvmlDeviceGetNvLinkRemotePciInfo_v2(device, link, pci);
+}
+
+EXPORT int nvmlDeviceGetNvLinkCapability(struct device *device, unsigned int link, int capability, unsigned int *result) {
+  enum { P2P = 0, P2P_ATOMICS = 2, VALID = 5, CAPABILITIES = 6 };
+  int r = check_link(device, link, result);
+  if (!r && (capability < 0 || capability >= CAPABILITIES)) r = INVALID_ARGUMENT;
+  if (!r) *result = capability == P2P || capability == P2P_ATOMICS || capability == VALID;
+  return r;
 }
 
 /* ---- Processors: none of this machine is nearer to the GPU than another ---- */

@@ -56,7 +56,10 @@ enum sensor {
   SENSOR_POWER,
   SENSOR_POWER_LIMIT,
   SENSOR_CLOCK, /* of the first type; those of the other three types follow */
-  SENSOR_PERFORMANCE_STATE = SENSOR_CLOCK + 4
+  SENSOR_PERFORMANCE_STATE = SENSOR_CLOCK + 4,
+  SENSOR_NVLINKS, /* how many are active */
+  SENSOR_NVLINK_VERSION,
+  SENSOR_NVLINK_REMOTE_TYPE
 };
 
 /* ---- library.c ---- */

@@ -35,3 +35,22 @@ int nvmlDeviceGetClockInfo(void *device, int type, unsigned *value) {
   *value = 1000 + (unsigned)type;
   return type == 3 ? NOT_SUPPORTED : OK;
 }
+
+/* Links 0 and 1 are active, to a switch. */
+int nvmlDeviceGetNvLinkState(void *device, unsigned link, unsigned *value) {
+  if (device != &gpu || link >= 18) return INVALID_ARGUMENT;
+  *value = link < 2;
+  return link < 4 ? OK : NOT_SUPPORTED;
+}
+
+int nvmlDeviceGetNvLinkVersion(void *device, unsigned link, unsigned *value) {
+  if (device != &gpu || link) return INVALID_ARGUMENT;
+  *value = 4;
+  return OK;
+}
+
+int nvmlDeviceGetNvLinkRemoteDeviceType(void *device, unsigned link, unsigned *value) {
+  if (device != &gpu || link) return INVALID_ARGUMENT;
+  *value = 2;
+  return OK;
+}

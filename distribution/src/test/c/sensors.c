@@ -59,5 +59,17 @@ int main(int argc, char **argv) {
   } rates = {0, 0};
   result = function("nvmlDeviceGetUtilizationRates")(device, &rates);
   show("utilization", result, rates.gpu);
+  unsigned links = 0;
+  while (!function("nvmlDeviceGetNvLinkState")(device, links, &value) && value == 1) links++;
+  printf("links %u\n", links);
+  result = function("nvmlDeviceGetNvLinkState")(device, 18, &value);
+  show("link that no GPU has", result, value);
+  result = function("nvmlDeviceGetNvLinkCapability")(device, 0, 0, &value);
+  show("peers by link", result, value);
+  result = function("nvmlDeviceGetNvLinkRemoteDeviceType")(device, 0, &value);
+  show("link leads to", result, value);
+  char place[68] = "";
+  result = function("nvmlDeviceGetNvLinkRemotePciInfo_v2")(device, 0, place);
+  printf("switch at %s\n", result ? "no place" : place);
   return 0;
 }

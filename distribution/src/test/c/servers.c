@@ -387,7 +387,7 @@ static void virtual_memory(void) {
     int type, handles, location, device;
     void *none;
     uint64_t flags;
-  } properties[2] = {{1, 0, 1, 0, NULL, 0}, {1, 0, 1, 1, NULL, 0}};
+  } properties[2] = {{1, 0, 1, 0, NULL, 0}, {1, 0, 1, 1, NULL, 0}}, of_host = {1, 0, 3, 0, NULL, 0};
   struct {
     int location, device, flags;
   } access = {1, 0, 3};
@@ -401,6 +401,7 @@ static void virtual_memory(void) {
   use(0);
   for (int i = 0; i < 2; i++) RUN(cuMemCreate(&handle[i], BYTES, &properties[i], 0));
   EXPECT(handle[0] != handle[1]);
+  EXPECT(cuMemCreate(&again, BYTES, &of_host, 0) == NOT_SUPPORTED);
   EXPECT(cuMemMap(at[0], BYTES, 0, handle[1], 0) == INVALID_VALUE);
   for (int i = 0; i < 2; i++) {
     RUN(cuMemMap(at[i], BYTES, 0, handle[i], 0));

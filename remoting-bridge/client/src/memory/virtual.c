@@ -41,14 +41,18 @@ static struct graft_session *enter_address(uint64_t address) {
   return graft_session_use(session ? session : graft_session_current());
 }
 
+/* Host memory of one server could be given to no other one. NCCL uses a file in its place if it cannot be made. */
 GRAFT_EXPORT int cuMemCreate(uint64_t *handle, size_t bytes, const void *properties, uint64_t flags) {
+  enum { OF_DEVICE = 1 };
   int32_t location[2] = {0}; /* CUmemAllocationProp: CUmemLocation at 8 */
   int r = graft_ready();
+  if (!r && graft_several_servers && properties) {
+    memcpy(location, (const char *)properties + 8, sizeof location);
+    if (location[0] > OF_DEVICE) r = GRAFT_NOT_SUPPORTED;
+  }
   if (!r) r = rpc_cuMemCreate(handle, bytes, properties, flags);
   if (r || !graft_several_servers) return r;
-  memcpy(location, (const char *)properties + 8, sizeof location);
-  struct graft_session *session = location[0] == 1 ? graft_session_of_device(location[1]) : graft_session_current();
-  graft_physical_mark(session, handle);
+  graft_physical_mark(graft_session_of_device(location[1]), handle);
   return r;
 }
 

@@ -33,6 +33,25 @@ final class SensorsTest {
       utilization error 3
       """;
 
+  /** A link is shown if a switch connects the device with another one of the program. */
+  private static final String LINKS =
+      """
+      links 2
+      link that no GPU has error 2
+      peers by link 1
+      link leads to 2
+      switch at FFFFFFF:FFFF:FF
+      """;
+
+  private static final String NO_LINKS =
+      """
+      links 0
+      link that no GPU has error 2
+      peers by link error 3
+      link leads to error 3
+      switch at no place
+      """;
+
   @TempDir static Path folder;
 
   @BeforeAll
@@ -83,25 +102,26 @@ final class SensorsTest {
             clock 4 error 2
             state error 3
             utilization error 3
-            """);
+            """
+                + LINKS);
   }
 
   @Test
   void aGpuThatTheLibraryDoesNotKnowHasNone() throws Exception {
-    assertThat(shown("1", library())).isEqualTo(NONE);
+    assertThat(shown("1", library())).isEqualTo(NONE + NO_LINKS);
   }
 
   @Test
   void theOwnerMayKeepThem() throws Exception {
     Map<String, String> off = new HashMap<>(library());
     off.put("GRAFT_SENSORS", "off");
-    assertThat(shown("0", off)).isEqualTo(NONE);
-    assertThat(shown("0", library(), "--sensors", "off")).isEqualTo(NONE);
+    assertThat(shown("0", off)).isEqualTo(NONE + LINKS);
+    assertThat(shown("0", library(), "--sensors", "off")).isEqualTo(NONE + LINKS);
     assertThat(shown("0", off, "--sensors", "on")).contains("temperature 33");
   }
 
   @Test
   void theSoftwareDeviceHasNone() throws Exception {
-    assertThat(shown("0", Map.of())).isEqualTo(NONE);
+    assertThat(shown("0", Map.of())).isEqualTo(NONE + NO_LINKS);
   }
 }
