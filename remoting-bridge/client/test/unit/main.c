@@ -24,6 +24,7 @@ int main(void) {
   test_certificates();
   test_tls_records();
   test_module();
+  test_nvlinks();
   test_session(); /* last: it leaves the process with a session that could not be opened */
   printf("client-unit: %d passed, %d failed\n", passed, failed);
   return failed != 0;

@@ -1,4 +1,4 @@
-/* Shared by the unit tests. Each file tests one folder of src. */
+/* Shared by the unit tests. Most files test one folder of src. */
 #ifndef GRAFT_TEST_UNIT_H
 #define GRAFT_TEST_UNIT_H
 
@@ -18,6 +18,7 @@ void test_base(void);
 void test_certificates(void);
 void test_memory(void);
 void test_module(void);
+void test_nvlinks(void);
 void test_session(void);
 void test_tls(void);
 void test_tls_records(void);

@@ -33,16 +33,7 @@ final class SensorsTest {
       utilization error 3
       """;
 
-  /** A link is shown if a switch connects the device with another one of the program. */
-  private static final String LINKS =
-      """
-      links 2
-      link that no GPU has error 2
-      peers by link 1
-      link leads to 2
-      switch at FFFFFFF:FFFF:FF
-      """;
-
+  /** The library's two links: software devices do not reach each other's memory. */
   private static final String NO_LINKS =
       """
       links 0
@@ -103,7 +94,7 @@ final class SensorsTest {
             state error 3
             utilization error 3
             """
-                + LINKS);
+                + NO_LINKS);
   }
 
   @Test
@@ -115,8 +106,8 @@ final class SensorsTest {
   void theOwnerMayKeepThem() throws Exception {
     Map<String, String> off = new HashMap<>(library());
     off.put("GRAFT_SENSORS", "off");
-    assertThat(shown("0", off)).isEqualTo(NONE + LINKS);
-    assertThat(shown("0", library(), "--sensors", "off")).isEqualTo(NONE + LINKS);
+    assertThat(shown("0", off)).isEqualTo(NONE + NO_LINKS);
+    assertThat(shown("0", library(), "--sensors", "off")).isEqualTo(NONE + NO_LINKS);
     assertThat(shown("0", off, "--sensors", "on")).contains("temperature 33");
   }
 

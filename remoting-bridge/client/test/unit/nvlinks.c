@@ -1,0 +1,60 @@
+/* nvml/links.c with devices 0 and 1 behind a switch, device 2 of another server, and device 3 with links to a GPU. */
+#include <string.h>
+
+#include "../../nvml/links.c"
+#include "unit.h"
+
+enum { DEVICES = 4, OF_ANOTHER_SERVER = 2, DIRECT = 3, LINKS = 3 };
+
+struct stand_in {
+  char none;
+} stand_ins[DEVICES];
+
+static bool owner_shows = true;
+
+static struct device *number(unsigned i) { return (struct device *)(void *)&stand_ins[i]; }
+static unsigned of(const struct device *device) { return (unsigned)((const struct stand_in *)(const void *)device - stand_ins); }
+
+int valid(const struct device *device) { return device ? OK : INVALID_ARGUMENT; }
+struct device *device_at(unsigned int index) {
+  return index < DEVICES ? number(index) : NULL;
+}
+
+int driver_peer_access(const struct device *device, const struct device *peer, int *can) {
+  *can = of(device) != OF_ANOTHER_SERVER && of(peer) != OF_ANOTHER_SERVER;
+  return OK;
+}
+
+int driver_sensor(const struct device *device, enum sensor sensor, unsigned *value) {
+  *value = sensor == SENSOR_NVLINKS ? LINKS : sensor == SENSOR_NVLINK_VERSION ? 4 : of(device) == DIRECT ? 0 : REMOTE_IS_SWITCH;
+  return owner_shows ? OK : NOT_SUPPORTED;
+}
+
+static unsigned shown(unsigned i) {
+  unsigned count = 0;
+  for (int state = 0; !nvmlDeviceGetNvLinkState(number(i), count, &state) && state == ENABLED; count++) state = 0;
+  return count;
+}
+
+void test_nvlinks(void) {
+  int state, status;
+  unsigned value = 0;
+  struct pci pci;
+  CHECK(shown(0) == LINKS && shown(1) == LINKS);
+  CHECK(shown(OF_ANOTHER_SERVER) == 0);
+  CHECK(shown(DIRECT) == 0);
+  CHECK(nvmlDeviceGetNvLinkState(number(0), LINKS, &state) == NOT_SUPPORTED);
+  CHECK(nvmlDeviceGetNvLinkState(number(0), MAX_LINKS, &state) == INVALID_ARGUMENT);
+  CHECK(nvmlDeviceGetNvLinkState(number(0), 0, NULL) == INVALID_ARGUMENT);
+  CHECK(!nvmlDeviceGetNvLinkVersion(number(0), 0, &value) && value == 4);
+  CHECK(!nvmlDeviceGetNvLinkCapability(number(0), 0, 0, &value) && value == 1);
+  CHECK(!nvmlDeviceGetNvLinkCapability(number(0), 0, 1, &value) && value == 0);
+  CHECK(nvmlDeviceGetNvLinkCapability(number(0), 0, 6, &value) == INVALID_ARGUMENT);
+  CHECK(!nvmlDeviceGetNvLinkRemotePciInfo_v2(number(0), 0, &pci) && !strcmp(pci.text, "FFFFFFF:FFFF:FF"));
+  CHECK(!nvmlDeviceGetP2PStatus(number(0), number(1), 2, &status) && status == 0);
+  CHECK(!nvmlDeviceGetP2PStatus(number(0), number(OF_ANOTHER_SERVER), 2, &status) && status != 0);
+  CHECK(!nvmlDeviceGetP2PStatus(number(0), number(DIRECT), 0, &status) && status == 0);
+  CHECK(nvmlDeviceGetP2PStatus(number(DIRECT), number(0), 2, &status) == NOT_SUPPORTED);
+  owner_shows = false;
+  CHECK(shown(0) == 0);
+}
