@@ -65,6 +65,17 @@ EXPORT int nvmlDeviceGetNvLinkRemoteDeviceType(struct device *device, unsigned i
   return r;
 }
 
+/* NCCL asks for the state of a link by its field on GPUs from compute capability 9.0 on. */
+int link_field(struct device *device, unsigned id, unsigned scope, unsigned *value) {
+  enum { LINK_COUNT = 91, STATE = 165, VERSION = 166 };
+  switch (id) {
+    case LINK_COUNT: *value = links(device); return *value ? OK : NOT_SUPPORTED;
+    case STATE: return nvmlDeviceGetNvLinkState(device, scope, (int *)value);
+    case VERSION: return nvmlDeviceGetNvLinkVersion(device, scope, value);
+    default: return NOT_SUPPORTED;
+  }
+}
+
 /* The switch is not on the guest's bus. This is the place that the driver gives it in a virtual machine. */
 EXPORT int nvmlDeviceGetNvLinkRemotePciInfo_v2(struct device *device, unsigned int link, struct pci *pci) {
   int r = check_link(device, link, pci);

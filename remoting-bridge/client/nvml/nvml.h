@@ -87,6 +87,11 @@ int driver_memory(const struct device *device, uint64_t *free, uint64_t *total);
 /* NOT_SUPPORTED if the GPU has no such sensor, or its owner does not show it. */
 int driver_sensor(const struct device *device, enum sensor sensor, unsigned *value);
 
+/* ---- links.c ---- */
+
+/* What nvmlDeviceGetFieldValues shows of a link (scope); NOT_SUPPORTED for other fields. */
+int link_field(struct device *device, unsigned id, unsigned scope, unsigned *value);
+
 /* Exported, and used by the other files. */
 EXPORT int nvmlDeviceGetPciInfo_v3(struct device *device, struct pci *pci);
 EXPORT int nvmlDeviceGetComputeRunningProcesses_v3(struct device *device, unsigned int *wanted, void *out);

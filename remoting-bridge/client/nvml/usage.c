@@ -98,17 +98,24 @@ struct field { /* nvmlFieldValue_t */
   unsigned long long value;
 };
 
-static int fields(struct device *device, int count, struct field *values) {
+static int fields(struct device *device, int count, struct field *values, bool wanted) {
   int r = valid(device);
   if (r || count < 1 || !values) return r ? r : INVALID_ARGUMENT;
-  for (int i = 0; i < count; i++) values[i].result = NOT_SUPPORTED;
+  for (struct field *field = values; field < values + count; field++) {
+    unsigned value;
+    field->result = wanted ? link_field(device, field->id, field->scope, &value) : NOT_SUPPORTED;
+    if (field->result) continue;
+    field->timestamp = field->latency = 0;
+    field->type = 1; /* NVML_VALUE_TYPE_UNSIGNED_INT */
+    field->value = value;
+  }
   return OK;
 }
 EXPORT int nvmlDeviceGetFieldValues(struct device *device, int count, struct field *values) {
-  return fields(device, count, values);
+  return fields(device, count, values, true);
 }
 EXPORT int nvmlDeviceClearFieldValues(struct device *device, int count, struct field *values) {
-  return fields(device, count, values);
+  return fields(device, count, values, false);
 }
 
 /* ---- Events of the hardware: a set can be made, but no event ever occurs ---- */

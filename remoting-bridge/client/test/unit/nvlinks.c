@@ -55,6 +55,10 @@ void test_nvlinks(void) {
   CHECK(!nvmlDeviceGetP2PStatus(number(0), number(OF_ANOTHER_SERVER), 2, &status) && status != 0);
   CHECK(!nvmlDeviceGetP2PStatus(number(0), number(DIRECT), 0, &status) && status == 0);
   CHECK(nvmlDeviceGetP2PStatus(number(DIRECT), number(0), 2, &status) == NOT_SUPPORTED);
+  CHECK(!link_field(number(0), 165, 0, &value) && value == ENABLED);
+  CHECK(link_field(number(0), 165, LINKS, &value) == NOT_SUPPORTED);
+  CHECK(!link_field(number(0), 91, 0, &value) && value == LINKS);
+  CHECK(link_field(number(0), 1, 0, &value) == NOT_SUPPORTED);
   owner_shows = false;
   CHECK(shown(0) == 0);
 }

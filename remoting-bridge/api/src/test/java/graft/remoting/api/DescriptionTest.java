@@ -146,7 +146,7 @@ class DescriptionTest {
         .allMatch(
             name ->
                 name.matches(
-                    ".*\\.(bytes|flags|offset|capacity|callback|read|value|sizes|strides)"));
+                    ".*\\.(bytes|flags|offset|capacity|callback|read|value|number|sizes|strides)"));
     assertThat(
             Description.load().structures().values().stream()
                 .filter(s -> s.cases().stream().allMatch(c -> c.fields().isEmpty()))
@@ -162,7 +162,8 @@ class DescriptionTest {
             "array3D",
             "sampling",
             "view",
-            "tensorMap");
+            "tensorMap",
+            "peerTicket");
   }
 
   @Test
