@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include "check.h"
 
@@ -363,6 +365,14 @@ static void host(void) {
   RUN(cuMemsetD32Async((address)(uintptr_t)pinned, 7, BLOCK, stream[1]));
   RUN(cuStreamSynchronize(stream[1]));
   EXPECT(pinned[BLOCK - 1] == 7);
+  /* Memory of a file, in which kernels of both servers may poll. */
+  FILE *file = tmpfile();
+  unsigned *of_file = file && !ftruncate(fileno(file), 4096) ? mmap(NULL, 4096, 3, MAP_SHARED, fileno(file), 0) : MAP_FAILED;
+  EXPECT(of_file != MAP_FAILED);
+  RUN(cuMemHostRegister_v2(of_file, 4096, 2));
+  EXPECT(cuMemHostGetDevicePointer_v2(&device, of_file, 0) == NOT_SUPPORTED);
+  RUN(cuMemcpyDtoH_v2(of_file, near, 4));
+  RUN(cuMemHostUnregister(of_file));
   for (int i = 0; i < 2; i++) { /* memory that is registered for both */
     use(i);
     RUN(cuMemHostRegister_v2(registered, 4096, 2));

@@ -2,6 +2,7 @@
 #include "memory/memory.h"
 
 #include <errno.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -12,6 +13,7 @@
 #include "base/system.h"
 #include "graft_rpc.h"
 #include "memory/elsewhere.h"
+#include "memory/file_part.h"
 #include "memory/mirror.h"
 #include "memory/place.h"
 #include "memory/ranges.h"
@@ -290,6 +292,21 @@ static bool pinned(const void *pointer, struct graft_range *range) {
          (range->memory == GRAFT_MEMORY_PINNED || range->memory == GRAFT_MEMORY_REGISTERED);
 }
 
+/* Whether kernels of several servers could get memory of a file that is shared, as that in which NCCL's ranks poll: each server would have a copy
+ * of its own until a wait, so that they would poll for ever. */
+static bool polls_in_file(const struct graft_range *range) {
+  struct graft_file_part file;
+  static atomic_flag said = ATOMIC_FLAG_INIT;
+  if (!graft_several_servers || range->memory != GRAFT_MEMORY_REGISTERED) return false;
+  if (!graft_file_part_of((void *)(uintptr_t)range->base, range->bytes, &file)) return false;
+  if (!atomic_flag_test_and_set(&said)) {
+    graft_say(
+        "kernels of several servers cannot share the memory of a file: NCCL needs NCCL_SHM_DISABLE=1, and a channel that shares "
+        "memory");
+  }
+  return true;
+}
+
 GRAFT_EXPORT int cuMemHostGetDevicePointer_v2(void *device, void *host, unsigned int flags) {
   struct graft_range range;
   int r = graft_ready();
@@ -298,6 +315,7 @@ GRAFT_EXPORT int cuMemHostGetDevicePointer_v2(void *device, void *host, unsigned
     return graft_not_served("the device's address of host memory of another server");
   }
   if (!device || flags || !pinned(host, &range)) return GRAFT_INVALID_VALUE;
+  if (polls_in_file(&range)) return GRAFT_NOT_SUPPORTED;
   struct graft_place place = graft_place_of((uintptr_t)host, false);
   if ((r = graft_place_expose(&place, 1))) return r;
   *(uint64_t *)device = place.device;
