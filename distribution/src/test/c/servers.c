@@ -82,12 +82,16 @@ static const char PTX[] =
     "  mul.wide.u32 %rd2, %r5, 4; add.u64 %rd3, %rd1, %rd2; mov.u32 %r7, 0;\n"
     "again: setp.ge.u32 %p1, %r7, %r2; @%p1 bra done;\n"
     "  mad.lo.u32 %r8, %r8, 3, %r7; add.u32 %r7, %r7, 1; bra again;\n"
-    "done: ld.global.u32 %r6, [%rd3]; add.u32 %r6, %r6, %r1; st.global.u32 [%rd3], %r6; ret;\n}\n";
+    "done: ld.global.u32 %r6, [%rd3]; add.u32 %r6, %r6, %r1; st.global.u32 [%rd3], %r6; ret;\n}\n"
+    /* Writes by the first of two addresses, and leaves the second, as what a compiler leaves in a structure. */
+    ".visible .entry first(.param .align 8 .b8 pair[16]) {\n"
+    "  .reg .u64 %rd<2>; .reg .u32 %r<2>;\n"
+    "  ld.param.u64 %rd1, [pair]; mov.u32 %r1, 77; st.global.u32 [%rd1], %r1; ret;\n}\n";
 
 enum { INVALID_VALUE = 1, INVALID_DEVICE = 101, PEER_UNSUPPORTED = 217, INVALID_HANDLE = 400, PEER_NOT_ENABLED = 705, NOT_SUPPORTED = 801 };
 enum { BLOCK = 64, SLOW = 20000, LARGEST = (33 << 20) + 12 };
 
-static void *context[2], *stream[2], *kernel, *library;
+static void *context[2], *stream[2], *kernel, *first_of_pair, *library;
 
 static void fail(const char *what, int line) {
   printf("line %d: %s\n", line, what);
@@ -109,6 +113,7 @@ static void begin(void) {
   }
   RUN(cuLibraryLoadData(&library, PTX, NULL, NULL, 0, NULL, NULL, 0));
   RUN(cuLibraryGetKernel(&kernel, library, "add"));
+  RUN(cuLibraryGetKernel(&first_of_pair, library, "first"));
 }
 
 static address memory(int i, size_t bytes) {
@@ -346,6 +351,11 @@ static void host(void) {
   EXPECT(cuLaunchKernel(kernel, 1, 1, 1, 1, 1, 1, 0, stream[1], parameters, NULL) == NOT_SUPPORTED);
   parameters[0] = &near;
   EXPECT(cuLaunchKernel(kernel, 1, 1, 1, 1, 1, 1, 0, stream[1], parameters, NULL) == NOT_SUPPORTED);
+  address pair[2] = {far, near};
+  void *structure[] = {pair};
+  RUN(cuLaunchKernel(first_of_pair, 1, 1, 1, 1, 1, 1, 0, stream[1], structure, NULL));
+  RUN(cuStreamSynchronize(stream[1]));
+  EXPECT(word(far) == 77);
   EXPECT(cuMemHostGetDevicePointer_v2(&device, pinned, 0) == NOT_SUPPORTED);
   RUN(cuCtxSynchronize());
   RUN(cuMemcpyDtoDAsync_v2(far, (address)(uintptr_t)pinned, 4 * BLOCK, stream[1]));

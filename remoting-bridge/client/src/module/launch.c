@@ -23,12 +23,17 @@
 #define ATTRIBUTE_BYTES 72
 #define MAX_ATTRIBUTES 32
 
-/* Whether a parameter points to memory of another server, which the kernel could not access. */
-static bool is_beyond_reach(const uint8_t *data, unsigned bytes) {
+/* Whether a parameter is the address of memory of another server, which the kernel could not access. Structures are not looked into: a
+ * compiler may leave anything in the parts that the kernel does not use. */
+static bool is_beyond_reach(struct graft_object *function, const uint8_t *data, unsigned bytes) {
+  const struct graft_layout *layout;
   bool beyond = false;
-  for (unsigned at = 0; at + sizeof(uint64_t) <= bytes && !beyond; at += sizeof(uint64_t)) {
+  if (graft_function_layout(function, &layout)) return false;
+  for (uint32_t i = 0; i < layout->count && !beyond; i++) {
+    uint32_t offset = layout->parameter[i].offset;
     uint64_t word;
-    memcpy(&word, data + at, sizeof word);
+    if (layout->parameter[i].size != sizeof word || bytes < sizeof word || offset > bytes - sizeof word) continue;
+    memcpy(&word, data + offset, sizeof word);
     beyond = graft_is_beyond_reach(word);
   }
   if (beyond) graft_not_served("a kernel with memory of another server among its parameters");
@@ -157,7 +162,7 @@ static int launch(const char *called, void *handle, const struct config *c, cons
   unsigned bytes;
   uint8_t room[PARAMETERS];
   if ((r = graft_launch_pack(function, parameters, extra, room, &data, &bytes))) return r;
-  if (graft_several_servers && is_beyond_reach(data, bytes)) return GRAFT_NOT_SUPPORTED;
+  if (graft_several_servers && is_beyond_reach(function, data, bytes)) return GRAFT_NOT_SUPPORTED;
   struct graft_work work = {.kind = GRAFT_WORK_KERNEL,
                             .name = function->u.function.name,
                             .function = called,
