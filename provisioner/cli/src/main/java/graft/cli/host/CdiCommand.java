@@ -46,7 +46,7 @@ import picocli.CommandLine.Spec;
     footer = {
       "  graft cdi --server shm:///run/graft/gpu0.sock --name bob --token-file bob.token bob"
           + " --out /etc/cdi/graft.json",
-      "  podman run --device graft.dev/vgpu=bob IMAGE nvidia-smi",
+      "  podman run --device graft.dev/vgpu=bob IMAGE ./train",
       "  graft cdi all --out /etc/cdi/graft.json     on a machine with a configured client",
       "  graft cdi bob --remove --out /etc/cdi/graft.json"
     })
