@@ -83,11 +83,23 @@ public final class RemoteProgram {
         .collect(Collectors.joining(ClientToken.BETWEEN_SERVERS));
   }
 
+  /**
+   * The variables by which NCCL finds a path between the GPUs of several servers: its kernels
+   * cannot share the memory of a file, but its sockets work where servers and program share memory.
+   */
+  static Map<String, String> nccl(List<ServerAddress> servers) {
+    boolean works =
+        servers.size() > 1
+            && servers.stream().allMatch(each -> each.toString().startsWith("shm://"));
+    return works ? Map.of("NCCL_SHM_DISABLE", "1") : Map.of();
+  }
+
   private int run(String server, String client, Path tokenFile, Map<String, String> settings)
       throws InterruptedException {
     List<String> command = new ArrayList<>(words);
     ProcessBuilder builder = new ProcessBuilder(command).inheritIO();
     builder.environment().putAll(settings);
+    nccl(where.servers).forEach(builder.environment()::putIfAbsent);
     ProgramEnvironment.remote("server", ClientFolder.existing(), server, client, tokenFile)
         .applyTo(builder.environment());
     try {
