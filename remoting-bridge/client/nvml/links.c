@@ -1,5 +1,6 @@
 /* How devices and processors are connected, as far as a guest knows. */
 #include <dirent.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,9 +12,8 @@
 
 enum { REMOTE_IS_SWITCH = 2, ENABLED = 1 };
 
-/* How many NVLinks a device has to a switch that leads to another device of the program; 0 for none. NCCL copies from GPU to GPU if
- * devices have such links. Links of a GPU to a GPU are left out: which one it is is not known in a guest. */
-static unsigned links(const struct device *device) {
+/* Asks the driver for links(). */
+static unsigned ask_links(const struct device *device) {
   unsigned count, type;
   int can = 0;
   struct device *peer;
@@ -23,6 +23,18 @@ static unsigned links(const struct device *device) {
   if (!can || driver_sensor(device, SENSOR_NVLINK_REMOTE_TYPE, &type) || type != REMOTE_IS_SWITCH) return 0;
   if (driver_sensor(device, SENSOR_NVLINKS, &count)) return 0;
   return count < MAX_LINKS ? count : MAX_LINKS;
+}
+
+/* How many NVLinks a device has to a switch that leads to another device of the program; 0 for none. NCCL copies from GPU to GPU if
+ * devices have such links. Links of a GPU to a GPU are left out: which one it is is not known in a guest. NCCL asks dozens of times, and each
+ * answer of the driver is a round trip to the server, so that the number is kept. */
+static unsigned links(const struct device *device) {
+  static atomic_uint kept[MAX_DEVICES]; /* one more than the number; 0 if it is not known */
+  unsigned i = 0;
+  while (i < MAX_DEVICES && device_at(i) != device) i++;
+  if (i == MAX_DEVICES) return ask_links(device);
+  if (!kept[i]) kept[i] = ask_links(device) + 1;
+  return kept[i] - 1;
 }
 
 /* NCCL first calls this function for every pair of devices, also for a device and itself. Reads and writes are supported if CUDA

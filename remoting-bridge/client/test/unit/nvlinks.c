@@ -1,16 +1,18 @@
-/* nvml/links.c with devices 0 and 1 behind a switch, device 2 of another server, and device 3 with links to a GPU. */
+/* nvml/links.c with devices 0 and 1 behind a switch, device 2 of another server, device 3 with links to a GPU, and device 4, as 0 and 1, of
+ * which nothing is asked until its owner does not show it. */
 #include <string.h>
 
 #include "../../nvml/links.c"
 #include "unit.h"
 
-enum { DEVICES = 4, OF_ANOTHER_SERVER = 2, DIRECT = 3, LINKS = 3 };
+enum { DEVICES = 5, OF_ANOTHER_SERVER = 2, DIRECT = 3, LATE = 4, LINKS = 3 };
 
 struct stand_in {
   char none;
 } stand_ins[DEVICES];
 
 static bool owner_shows = true;
+static unsigned questions;
 
 static struct device *number(unsigned i) { return (struct device *)(void *)&stand_ins[i]; }
 static unsigned of(const struct device *device) { return (unsigned)((const struct stand_in *)(const void *)device - stand_ins); }
@@ -26,6 +28,7 @@ int driver_peer_access(const struct device *device, const struct device *peer, i
 }
 
 int driver_sensor(const struct device *device, enum sensor sensor, unsigned *value) {
+  questions++;
   *value = sensor == SENSOR_NVLINKS ? LINKS : sensor == SENSOR_NVLINK_VERSION ? 4 : of(device) == DIRECT ? 0 : REMOTE_IS_SWITCH;
   return owner_shows ? OK : NOT_SUPPORTED;
 }
@@ -59,6 +62,8 @@ void test_nvlinks(void) {
   CHECK(link_field(number(0), 165, LINKS, &value) == NOT_SUPPORTED);
   CHECK(!link_field(number(0), 91, 0, &value) && value == LINKS);
   CHECK(link_field(number(0), 1, 0, &value) == NOT_SUPPORTED);
+  questions = 0;
+  CHECK(shown(0) == LINKS && shown(1) == LINKS && questions == 0); /* a question is a round trip */
   owner_shows = false;
-  CHECK(shown(0) == 0);
+  CHECK(shown(LATE) == 0);
 }

@@ -231,7 +231,8 @@ public final class CompareSite implements Site {
   }
 
   /**
-   * What a descriptor declares that Graft cannot do, such as devices of containers, is a reason.
+   * What a descriptor declares that Graft cannot do, such as virtual functions of containers, is a
+   * reason.
    */
   private static DescriptorFile read(Path path) throws NotPossibleException {
     try {
