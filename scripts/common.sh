@@ -29,7 +29,6 @@ options() {
 # shellcheck source=results.sh
 . "${BASH_SOURCE[0]%/*}/results.sh"
 
-server=''
 # begin DISTRIBUTION: makes the folder $work, which is deleted at the end except for $out ($work/results, unless an option names
 # another folder); sets $root to the distribution, which is unpacked if it is a file; makes the token of "check", for server and client.
 begin() {
@@ -59,29 +58,42 @@ finish() {
   rmdir -- "$work/results" "$work" 2>/dev/null
 }
 
-# start_server ARGUMENT...: starts a server on a Unix socket and a port, and waits until it serves at $tcp
-# and $socket. Its log is $out/server.log.
-start_server() {
-  socket=$work/g.sock
-  "$root/bin/graft" serve --listen "unix://$socket" --listen tcp://127.0.0.1:0 --tokens "$work/tokens" "$@" >"$out/server.log" 2>&1 &
-  server=$!
-  for _ in $(seq 600); do
-    tcp=$(sed -n 's/^serves at \(tcp:.*\)/\1/p' "$out/server.log")
-    [ -z "$tcp" ] || return 0
-    kill -0 "$server" 2>/dev/null || break
+# serve_named NAME ARGUMENT...: starts a server on a Unix socket and a port, with the tokens of $tokens ($work/tokens), and waits until it
+# serves at ${tcps[NAME]} and ${sockets[NAME]}. Its process is ${server_pids[NAME]}, its log $out/NAME.log.
+declare -A server_pids sockets tcps
+serve_named() {
+  local name=$1 log=$out/$1.log
+  shift
+  sockets[$name]=$work/$name.sock
+  "$root/bin/graft" serve --listen "unix://${sockets[$name]}" --listen tcp://127.0.0.1:0 --tokens "${tokens:-$work/tokens}" "$@" \
+    >"$log" 2>&1 &
+  server_pids[$name]=$!
+  for _ in $(seq 900); do
+    tcps[$name]=$(sed -n 's/^serves at \(tcp:.*\)/\1/p' "$log")
+    [ -z "${tcps[$name]}" ] || return 0
+    kill -0 "${server_pids[$name]}" 2>/dev/null || break
     sleep 0.1
   done
-  echo "${0##*/}: the server did not start: $(tail -n 3 "$out/server.log" | tr '\n' ' ')" >&2
+  echo "${0##*/}: the server $name did not start: $(tail -n 3 "$log" | tr '\n' ' ')" >&2
   stop_server
   return 1
 }
 
+# stop_server: stops all servers.
 stop_server() {
-  if [ -n "$server" ]; then
-    kill "$server" 2>/dev/null
-    wait "$server" 2>/dev/null
-  fi
-  server=''
+  local name
+  for name in "${!server_pids[@]}"; do
+    kill "${server_pids[$name]}" 2>/dev/null
+    wait "${server_pids[$name]}" 2>/dev/null
+  done
+  server_pids=()
+}
+
+# start_server ARGUMENT...: starts the server of scripts that have one; it serves at $tcp and $socket.
+start_server() {
+  serve_named server "$@" || return 1
+  # shellcheck disable=SC2034 # for the script that sources this file
+  server=${server_pids[server]} socket=${sockets[server]} tcp=${tcps[server]}
 }
 
 # over CHANNEL COMMAND...: runs a program over a channel or at an address of the server; "native" runs it on this machine's own driver.
