@@ -19,10 +19,16 @@ import java.util.Optional;
 final class DriverFiles {
   private static final String VERSION = "/sys/module/nvidia/version";
 
-  /** Where distributions keep the libraries; Debian's are in the last. */
+  /**
+   * Where distributions keep the libraries, Debian in the third, and where hosts whose driver comes
+   * from a container have them.
+   */
   private static final List<String> FOLDERS =
       List.of(
-          "/usr/lib/x86_64-linux-gnu", "/usr/lib64", "/usr/lib/x86_64-linux-gnu/nvidia/current");
+          "/usr/lib/x86_64-linux-gnu",
+          "/usr/lib64",
+          "/usr/lib/x86_64-linux-gnu/nvidia/current",
+          "/usr/local/nvidia/lib64");
 
   /** A folder in which the loader of Debian and its kin looks; others are told of it. */
   static final String INSIDE = "/usr/lib/x86_64-linux-gnu";

@@ -1,6 +1,7 @@
 package graft.deployment.state;
 
 import java.io.IOException;
+import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.FileSystems;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
@@ -48,6 +49,23 @@ public record ServerUser(UserPrincipal user, GroupPrincipal group) {
     view.setPermissions(PosixFilePermissions.fromString("rwx------"));
     view.setGroup(group);
     view.setOwner(user);
+  }
+
+  /**
+   * Makes a folder that it owns and nobody else can enter, or gives it the one that is there.
+   * Servers that are started at the same time may make the folder that they share.
+   */
+  public void makeFolder(Path folder) throws IOException {
+    try {
+      Files.createDirectory(
+          folder,
+          PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------")));
+    } catch (FileAlreadyExistsException e) {
+      if (!Files.isDirectory(folder, LinkOption.NOFOLLOW_LINKS)) {
+        throw e;
+      }
+    }
+    ownFolder(folder);
   }
 
   /** Lets it read a folder of root's. */

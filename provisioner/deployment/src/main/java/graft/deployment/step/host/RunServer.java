@@ -265,8 +265,8 @@ public record RunServer(
     }
     new ServerLogs(folder()).make(user);
     if (!byUnits) {
-      makePrivate(folder().operators(), user);
-      makePrivate(Path.of(ServerViews.ARBITERS_FOLDER), user); // stays until the next boot
+      user.makeFolder(folder().operators()); // for a unit, systemd makes both
+      user.makeFolder(Path.of(ServerViews.ARBITERS_FOLDER)); // stays until the next boot
     }
     StateDisk.get().makeFolders(folder().files()); // there already when it is started again
     user.letEnter(folder().files());
@@ -365,16 +365,6 @@ public record RunServer(
     ServerProcess.stop(pidFile);
     PrivateFiles.deleteFolder(folder().runtime());
     removeOperators();
-  }
-
-  /** Makes the folder of the sockets for operators and metrics, which systemd makes for a unit. */
-  private static void makePrivate(Path folder, ServerUser user) throws IOException {
-    if (!Files.isDirectory(folder, LinkOption.NOFOLLOW_LINKS)) {
-      Files.createDirectory(
-          folder,
-          PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------")));
-    }
-    user.ownFolder(folder);
   }
 
   /** The server's user owns the folder, so that nothing in it is followed, and other files stay. */
