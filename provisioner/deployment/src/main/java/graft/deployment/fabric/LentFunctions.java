@@ -43,7 +43,7 @@ final class LentFunctions {
     this.problems = problems;
   }
 
-  /** The step that gives a container a whole adapter. */
+  /** The step that gives a container a whole adapter, or a function by its address. */
   LendFunction lend(Holder container, PciDevice adapter, String what, Position at) {
     int functions = adapter.sriov().map(SriovCapability::numVfs).orElse(0);
     if (functions > 0) {
@@ -62,7 +62,13 @@ final class LentFunctions {
           "give it back to the host first: undo the deployment that passed it through");
     }
     there(container, adapter, at);
-    String driver = driver(adapter.address(), FunctionDriver.present(adapter), at);
+    Optional<String> usual =
+        adapter
+            .physicalFunction()
+            .flatMap(facts.host().pci()::device)
+            .flatMap(FunctionDriver::ofVirtual);
+    String driver =
+        driver(adapter.address(), FunctionDriver.present(adapter).or(() -> usual), at);
     return step(container, adapter.address(), Optional.empty(), what + adapter.address(), driver);
   }
 
