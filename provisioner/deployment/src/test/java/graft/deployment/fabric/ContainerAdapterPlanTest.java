@@ -4,13 +4,23 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.catchThrowable;
 
+import graft.common.values.Name;
+import graft.deployment.DeviceAttachment;
+import graft.deployment.apply.Steps;
+import graft.deployment.journal.Journal;
+import graft.deployment.plan.Action;
 import graft.deployment.plan.Plan;
 import graft.deployment.state.ForgetfulDisk;
+import graft.deployment.state.StateFolder;
+import graft.deployment.step.guest.DefineGuest;
 import graft.sriov.RamTempDirFactory;
 import graft.sriov.fake.FakeDevice;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Clock;
 import java.time.Duration;
+import java.util.List;
+import java.util.Map;
 import java.util.Random;
 import java.util.SortedMap;
 import org.junit.jupiter.api.BeforeEach;
@@ -166,6 +176,27 @@ class ContainerAdapterPlanTest {
         .contains(
             SYSFS + "drivers/mlx5_core/unbind = " + VF, SYSFS + "drivers/vfio-pci/bind = " + VF);
     assertThat(host.fake.state()).isEqualTo(first);
+  }
+
+  /** Its devices cgroup and its namespace are set up when it starts. */
+  @Test
+  void nothingIsDetachedFromAContainer() throws Exception {
+    Plan plan = host.plan(one());
+    host.apply(plan);
+    StateFolder state = new StateFolder(new Name("lab"), folder.resolve("state/lab"));
+    try (Journal journal = Journal.open(state.journal(), Steps.CODEC, Clock.systemUTC())) {
+      for (Action action : plan.actions()) {
+        if (action.step() instanceof DefineGuest define) {
+          journal.begin(journal.apply("/d/lab.yaml", ""), define, Map.of());
+          journal.done(define, Map.of());
+        }
+      }
+    }
+    for (String device : List.of(VF, "net:0")) {
+      assertThatThrownBy(() -> new DeviceAttachment(state, "alice", device).detachPlan())
+          .hasMessageContaining("the container 'alice' gets devices of the host and loses them")
+          .hasMessageContaining("take it out of /d/lab.yaml, then graft apply");
+    }
   }
 
   @Test
