@@ -173,7 +173,7 @@ public final class DeviceAttachment {
 
   private GraftException atItsStart(String next) {
     return new GraftException(
-        "the container '" + guest + "' gets devices of the host and loses them when it starts",
+        "the container '" + guest + "' gets and loses devices of the host only when it starts",
         next + ": it restarts the container");
   }
 }

@@ -194,7 +194,7 @@ class ContainerAdapterPlanTest {
     }
     for (String device : List.of(VF, "net:0")) {
       assertThatThrownBy(() -> new DeviceAttachment(state, "alice", device).detachPlan())
-          .hasMessageContaining("the container 'alice' gets devices of the host and loses them")
+          .hasMessageContaining("'alice' gets and loses devices of the host only when it starts")
           .hasMessageContaining("take it out of /d/lab.yaml, then graft apply");
     }
   }
