@@ -161,6 +161,8 @@ class ExistingDomainIntegrationTest {
 
   @Test
   void aDomainThatWasDeletedMeanwhileIsGoneAndUndoFinishesWithoutIt() throws Exception {
+    String saved = folder.resolve("lab.plan").toString();
+    graft.run("plan", "--out", saved, lab).as(0);
     graft.run("apply", lab).as(0);
     domain.destroy();
     assertThat(graft.run("destroy", SETUP).as(5).err())
@@ -169,6 +171,7 @@ class ExistingDomainIntegrationTest {
     assertThat(graft.run("status", SETUP).out()).contains("guest box: gone, domain " + DOMAIN);
     assertThat(graft.run("plan", lab).as(4).err()).contains("has no domain '" + DOMAIN + "'");
     graft.run("destroy", SETUP).as(0);
+    assertThat(graft.run("apply", saved).as(4).err()).contains("has no domain '" + DOMAIN + "'");
     RealHost.assertNothingLeft(graft, SETUP, "box");
   }
 }

@@ -75,6 +75,9 @@ public final class DeviceAttachment {
       try (Workspace workspace = new Workspace(Path.of(before.descriptor()))) {
         device.requireFunctions(workspace.file(), before);
         Guest described = described(workspace);
+        if (described.root().isPresent()) {
+          throw atItsStart("write it into " + workspace.file().path() + ", then graft apply");
+        }
         Workspace changed = workspace.with(described, device.addTo(described));
         Snapshot snapshot = changed.observe(before);
         Plan present = workspace.plan(before, snapshot);
@@ -162,6 +165,15 @@ public final class DeviceAttachment {
           "the guest '" + guest + "' was not given " + named,
           has.isEmpty() ? "it has no device of the host" : "it has " + String.join(", ", has));
     }
+    if (steps.stream().anyMatch(step -> step instanceof AssignsDevice a && !a.isAttached())) {
+      throw atItsStart("take it out of " + journal.descriptor() + ", then graft apply");
+    }
     return steps;
+  }
+
+  private GraftException atItsStart(String next) {
+    return new GraftException(
+        "the container '" + guest + "' gets and loses devices of the host only when it starts",
+        next + ": it restarts the container");
   }
 }

@@ -4,22 +4,38 @@ import graft.common.values.PciAddress;
 import graft.sriov.host.HostPci;
 import graft.sriov.host.PciDevice;
 import graft.sriov.host.RdmaDevice;
+import graft.sriov.plan.FunctionDriver;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
 
 /**
  * Checks what guests and administrators leave behind: a GPU that did not come back to the host's
- * driver, and virtual functions without a GUID, with which RDMA's connection manager fails and
- * other tools refuse them ("GUID is not valid").
+ * driver, a network interface that did not come back from a container, and virtual functions
+ * without a GUID, with which RDMA's connection manager fails and other tools refuse them ("GUID is
+ * not valid").
  */
 final class LeftoverCheck {
+  /** Class and subclass of PCI. */
+  private static final int ETHERNET = 0x0200;
+
+  private static final int INFINIBAND = 0x0207;
+
   private LeftoverCheck() {}
 
-  static List<Finding> check(HostPci host) {
+  /**
+   * All findings.
+   *
+   * @param lent the functions whose network interfaces containers that run now have
+   */
+  static List<Finding> check(HostPci host, Set<PciAddress> lent) {
     List<Finding> findings = new ArrayList<>();
     for (PciDevice device : host.devices().values()) {
       if (device.isNvidiaGpu() && device.boundForPassthrough() && !isOpen(host, device)) {
         findings.add(left(device));
+      }
+      if (hasLostItsInterface(host, device) && !lent.contains(device.address())) {
+        findings.add(lost(device));
       }
     }
     for (RdmaDevice device : host.rdma()) {
@@ -35,6 +51,30 @@ final class LeftoverCheck {
       }
     }
     return findings;
+  }
+
+  /** Without IP over InfiniBand the function of an InfiniBand adapter has no interface at all. */
+  private static boolean hasLostItsInterface(HostPci host, PciDevice device) {
+    boolean makesOne =
+        device.pciClass() >> 8 == ETHERNET
+            || (device.pciClass() >> 8 == INFINIBAND && host.modules().contains("ib_ipoib"));
+    return makesOne
+        && device.interfaces().isEmpty()
+        && device.driver().filter(FunctionDriver::isKnown).isPresent();
+  }
+
+  private static Finding lost(PciDevice device) {
+    PciAddress at = device.address();
+    String driver = device.driver().orElseThrow();
+    return Finding.warning(
+        at.toString(),
+        "it is bound to "
+            + driver
+            + " and has no network interface here: another network namespace has it, as after a"
+            + " container that did not give it back",
+        "lsns -t net shows the namespaces; graft list whether a guest of Graft's has it",
+        "else: echo " + at + " > /sys/bus/pci/drivers/" + driver + "/unbind",
+        "echo " + at + " > /sys/bus/pci/drivers/" + driver + "/bind");
   }
 
   /** A running guest has the device's group open. */

@@ -22,6 +22,7 @@ public enum GuestFeature {
   PCI_PASSTHROUGH("PCI passthrough"),
   MEDIATED_DEVICES("mediated devices"),
   DEVICE_NODES("device nodes of the host"),
+  NETWORK_INTERFACES("network interfaces of the host"),
   /**
    * The hypervisor restricts a guest's writes to certain parts of a device's configuration space.
    */
@@ -107,6 +108,9 @@ public enum GuestFeature {
   private static GuestFeature device(HostdevSpec device) {
     if (device instanceof HostdevSpec.Node) {
       return DEVICE_NODES;
+    }
+    if (device instanceof HostdevSpec.Interface) {
+      return NETWORK_INTERFACES;
     }
     return device instanceof HostdevSpec.Pci ? PCI_PASSTHROUGH : MEDIATED_DEVICES;
   }

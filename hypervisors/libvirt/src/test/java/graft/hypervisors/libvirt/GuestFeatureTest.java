@@ -47,6 +47,7 @@ class GuestFeatureTest {
             .hostdev(new HostdevSpec.Pci(PciAddress.parse("0000:04:10.0")))
             .hostdev(HostdevSpec.parse("6f4f4f4f-0000-0000-0000-000000000001"))
             .hostdev(new HostdevSpec.Node("/dev/nvidia0"))
+            .hostdev(new HostdevSpec.Interface("eth7"))
             .sharedMemory(new ShmemSpec("a", MemorySize.ofMib(1)))
             .vsock(VsockSpec.automatic())
             .serial(new SerialSpec("/a.log"))

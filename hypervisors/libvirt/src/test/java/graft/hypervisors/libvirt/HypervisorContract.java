@@ -116,6 +116,8 @@ public abstract class HypervisorContract {
         Map.entry(GuestFeature.MEDIATED_DEVICES, g -> g.hostdev(new HostdevSpec.Mediated(ID))),
         Map.entry(GuestFeature.DEVICE_NODES, g -> g.hostdev(new HostdevSpec.Node("/dev/a"))),
         Map.entry(
+            GuestFeature.NETWORK_INTERFACES, g -> g.hostdev(new HostdevSpec.Interface("eth7"))),
+        Map.entry(
             GuestFeature.HUGE_PAGES,
             g ->
                 g.memoryBacking(new MemoryBacking(Optional.of(MemorySize.ofMib(2)), false, false))),

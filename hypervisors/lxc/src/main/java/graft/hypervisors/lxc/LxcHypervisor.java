@@ -35,6 +35,7 @@ public final class LxcHypervisor implements Hypervisor {
           GuestFeature.CPU_PINNING,
           GuestFeature.NUMA_TUNING,
           GuestFeature.DEVICE_NODES,
+          GuestFeature.NETWORK_INTERFACES,
           GuestFeature.LIBVIRT_NETWORK,
           GuestFeature.HOST_BRIDGE);
 
@@ -70,8 +71,8 @@ public final class LxcHypervisor implements Hypervisor {
           "the host's kernel would have to trust the file system that the container writes; its"
               + " root folder is its disk";
       case PCI_PASSTHROUGH, MEDIATED_DEVICES ->
-          "vfio gives devices to virtual machines; a container gets device nodes of the host's"
-              + " driver";
+          "vfio gives devices to virtual machines; a container gets device nodes and network"
+              + " interfaces of the host's driver";
       case USER_NETWORK -> "write networks: [default], or another network of libvirt's";
       case HUGE_PAGES, LOCKED_MEMORY -> "its memory is that of processes of the host";
       case NETWORK_FILTER -> "Graft does not use libvirt's filters with containers";

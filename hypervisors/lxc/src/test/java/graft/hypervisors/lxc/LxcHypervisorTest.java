@@ -76,6 +76,7 @@ class LxcHypervisorTest {
             .networkInterface(
                 InterfaceSpec.network("default").withMac(MacAddress.parse("52:54:00:11:22:33")))
             .hostdev(new HostdevSpec.Node("/dev/nvidia0"))
+            .hostdev(new HostdevSpec.Interface("ens59f0v0"))
             .build();
     try (InputStream golden = LxcHypervisorTest.class.getResourceAsStream("container.xml")) {
       assertThat(Xml.print(LXC.domainXml(spec, HOST)).strip())

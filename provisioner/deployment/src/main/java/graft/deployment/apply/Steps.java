@@ -5,8 +5,10 @@ import graft.deployment.step.StepKind;
 import graft.deployment.step.device.ApplyAtBoot;
 import graft.deployment.step.device.AssignMediatedDevice;
 import graft.deployment.step.device.AttachDevice;
+import graft.deployment.step.device.AttachInterfaces;
 import graft.deployment.step.device.BindPciDevice;
 import graft.deployment.step.device.KeepDriversAway;
+import graft.deployment.step.device.LendFunction;
 import graft.deployment.step.device.LendGpu;
 import graft.deployment.step.device.MakeFunctions;
 import graft.deployment.step.device.MakeNvidiaVgpu;
@@ -74,7 +76,9 @@ public final class Steps {
           new StepKind("assign-mediated-device", AssignMediatedDevice.class),
           new StepKind("assign-nvidia-vgpu", MakeNvidiaVgpu.class),
           new StepKind("lend-gpu", LendGpu.class),
+          new StepKind("lend-function", LendFunction.class),
           new StepKind("attach-device", AttachDevice.class),
+          new StepKind("attach-interfaces", AttachInterfaces.class),
           new StepKind("apply-at-boot", ApplyAtBoot.class),
           new StepKind("raise-grant-limit", RaiseGrantLimit.class),
           new StepKind("define-network", DefineNetwork.class),

@@ -5,7 +5,6 @@ import graft.common.bind.Problems;
 import graft.deployment.descriptor.gpu.Gpu;
 import graft.deployment.descriptor.gpu.Owner;
 import graft.deployment.descriptor.guest.Guest;
-import graft.deployment.descriptor.guest.GuestVf;
 import graft.deployment.descriptor.guest.Passthrough;
 import graft.deployment.descriptor.guest.Setup;
 import graft.guests.image.ImageName;
@@ -93,7 +92,7 @@ final class ContainerRules {
     }
   }
 
-  /** A GPU stays bound to its driver of the host; what only vfio can give is refused. */
+  /** A device stays bound to its driver of the host; what only vfio can give is refused. */
   private void devices(Guest guest) {
     for (Passthrough device : guest.passthrough()) {
       if (device.mdev().isPresent() || device.mig().isPresent() || device.type().isPresent()) {
@@ -103,12 +102,6 @@ final class ContainerRules {
                 + " container a MIG instance of its own",
             "write vgpu: a server of the host divides a GPU, or serves a MIG instance");
       }
-    }
-    for (GuestVf function : guest.vfs()) {
-      problems.add(
-          positions.of(function),
-          "not supported yet: a virtual function for a container",
-          "write networks, and vgpu, which a container reaches by shared memory");
     }
     List<Gpu> owned =
         descriptor.gpus().stream()

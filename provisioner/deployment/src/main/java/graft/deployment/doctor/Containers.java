@@ -1,7 +1,10 @@
 package graft.deployment.doctor;
 
+import graft.common.values.PciAddress;
 import graft.deployment.observe.Connections;
 import graft.deployment.observe.HostObserver;
+import graft.deployment.state.DeviceClaims;
+import graft.hypervisors.libvirt.LibvirtHost;
 import graft.hypervisors.libvirt.calls.HypervisorException;
 import graft.hypervisors.lxc.LxcHypervisor;
 import java.io.IOException;
@@ -10,8 +13,10 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.TreeSet;
 
 /** Checks what {@code hypervisor: lxc} needs of a host. */
 final class Containers {
@@ -39,6 +44,31 @@ final class Containers {
     }
     cgroups(proc).ifPresent(findings::add);
     return findings;
+  }
+
+  /**
+   * The devices that Graft gave to containers which run now.
+   *
+   * @param claims the folder of all claims
+   */
+  static Set<PciAddress> lent(Path claims) {
+    Set<PciAddress> lent = new TreeSet<>();
+    Map<String, DeviceClaims.Holder> all = new DeviceClaims(claims).all();
+    if (all.isEmpty()) {
+      return lent;
+    }
+    try (Connections connections = new Connections()) {
+      LibvirtHost host = connections.get(HostObserver.LXC);
+      all.forEach(
+          (device, holder) -> {
+            boolean runs =
+                host.guest(holder.guest()).filter(guest -> guest.state().isActive()).isPresent();
+            PciAddress.tryParse(device).filter(at -> runs).ifPresent(lent::add);
+          });
+    } catch (HypervisorException e) {
+      // without that driver no container runs
+    }
+    return lent;
   }
 
   /** Whether libvirt's daemon sees cgroups with which it starts no container. */

@@ -4,11 +4,13 @@ import graft.common.program.ClientFolder;
 import graft.common.program.CurrentUser;
 import graft.common.program.HostProgram;
 import graft.common.values.MemorySize;
+import graft.common.values.PciAddress;
 import graft.deployment.gpu.CudaDevice;
 import graft.deployment.gpu.CudaDriver;
 import graft.deployment.observe.Connections;
 import graft.deployment.observe.HostFacts;
 import graft.deployment.observe.HostObserver;
+import graft.deployment.state.DeviceClaims;
 import graft.guests.image.ImageRecipe;
 import graft.hypervisors.kvm.KvmHypervisor;
 import graft.hypervisors.libvirt.calls.HypervisorException;
@@ -25,6 +27,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
@@ -246,7 +249,9 @@ public final class Doctor {
 
   private void passthrough(HostPci pci) {
     // Guests without devices of the host run in spite of these findings: they are warnings.
-    for (graft.sriov.preflight.Finding one : Preflight.check(RootFolder.thisHost(), pci)) {
+    Set<PciAddress> lent =
+        Containers.lent(DeviceClaims.folder(CurrentUser.stateFolder(environment)));
+    for (graft.sriov.preflight.Finding one : Preflight.check(RootFolder.thisHost(), pci, lent)) {
       boolean well = one.level() == graft.sriov.preflight.Finding.Level.OK;
       String fix = String.join("; ", one.commands());
       findings.add(

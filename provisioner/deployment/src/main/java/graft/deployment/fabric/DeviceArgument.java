@@ -183,14 +183,14 @@ public record DeviceArgument(
     if (mediated != null) {
       return step.assigned().equals(mediated);
     }
-    if (!(step instanceof BindPciDevice take)) {
-      return pci != null && step.assigned().equals(pci.toString());
-    }
     if (pci != null) {
-      boolean wholeSlot = take.function().isEmpty() && take.device().sameSlot(pci);
-      return take.device().equals(pci) || wholeSlot;
+      boolean wholeSlot =
+          step instanceof BindPciDevice take
+              && take.function().isEmpty()
+              && take.device().sameSlot(pci);
+      return step.assigned().equals(pci.toString()) || wholeSlot;
     }
-    return take.function()
+    return step.function()
         .filter(function -> index.map(i -> i == function.index()).orElse(true))
         .filter(function -> function.pf().equals(physicalFunction(journal).orElse(null)))
         .isPresent();

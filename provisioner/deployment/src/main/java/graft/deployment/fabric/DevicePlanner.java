@@ -96,6 +96,7 @@ public final class DevicePlanner {
             facts,
             journal,
             DeviceClaims.folder(state.path().getParent()),
+            snapshot.libvirt().uri(),
             stub,
             adapters,
             problems);

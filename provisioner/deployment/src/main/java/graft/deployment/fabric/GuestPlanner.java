@@ -57,11 +57,13 @@ final class GuestPlanner {
   private final Set<PciAddress> given = new HashSet<>();
   private final List<String> notes = new ArrayList<>();
   private final LentGpus lent;
+  private final LentFunctions lentFunctions;
 
   /**
    * A planner.
    *
    * @param claims the folder of all claims
+   * @param uri the guests' libvirt
    * @param stub the hypervisor's driver
    * @param adapters the adapters without problems
    */
@@ -70,6 +72,7 @@ final class GuestPlanner {
       DeviceFacts facts,
       JournalState journal,
       Path claims,
+      String uri,
       StubDriver stub,
       List<AdapterPlan> adapters,
       Problems problems) {
@@ -82,7 +85,8 @@ final class GuestPlanner {
     this.adapters = adapters;
     this.problems = problems;
     this.passthrough = new PassthroughPlanner(facts.host(), stub);
-    this.lent = new LentGpus(descriptor, facts, claims, notes, problems);
+    this.lentFunctions = new LentFunctions(facts, uri, claims, notes, problems);
+    this.lent = new LentGpus(descriptor, facts, claims, notes, lentFunctions, problems);
   }
 
   void plan() {
@@ -291,14 +295,18 @@ final class GuestPlanner {
     given.add(at);
     asked.put(at, position);
     ports.get(guest).add(plan.port(index));
+    devices
+        .get(guest)
+        .add(facts.host().pci().device(at).filter(d -> plan.isMade()).orElse(plan.pf()));
+    if (guest.root().isPresent()) {
+      assignments.get(guest).add(lentFunctions.lend(holder(guest), plan, index, position));
+      return;
+    }
     if (plan.isMade()) {
       requests.add(new PassthroughRequest(at, own(guest)));
     } else if (stub.hasGroups() && !facts.host().pci().hasIommu()) {
       noIommu(position, at);
     }
-    devices
-        .get(guest)
-        .add(facts.host().pci().device(at).filter(d -> plan.isMade()).orElse(plan.pf()));
     assignments
         .get(guest)
         .add(

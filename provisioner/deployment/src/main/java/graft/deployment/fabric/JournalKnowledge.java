@@ -51,10 +51,10 @@ public final class JournalKnowledge {
       JournalState journal, String guest, graft.common.values.PciAddress pf) {
     return journal.entries().values().stream()
         .map(Entry::step)
-        .filter(BindPciDevice.class::isInstance)
-        .map(BindPciDevice.class::cast)
+        .filter(AssignsDevice.class::isInstance)
+        .map(AssignsDevice.class::cast)
         .filter(take -> take.guest().equals(guest))
-        .map(BindPciDevice::function)
+        .map(AssignsDevice::function)
         .flatMap(Optional::stream)
         .filter(function -> function.pf().equals(pf))
         .map(BindPciDevice.Function::index)

@@ -26,6 +26,7 @@ import java.util.TreeMap;
  * @param mediated the UUIDs of the mediated devices that exist
  * @param nvidiaVgpus the virtual functions of GPUs that can be an NVIDIA vGPU
  * @param forContainers what containers need of the GPUs that are bound to NVIDIA's driver
+ * @param rdmaIsExclusive whether each RDMA device belongs to one network namespace only
  * @param nodes the NUMA nodes
  * @param boot the boot of the host
  */
@@ -37,6 +38,7 @@ public record DeviceFacts(
     Set<String> mediated,
     Map<PciAddress, NvidiaVgpuFacts> nvidiaVgpus,
     Map<PciAddress, GpuForContainer> forContainers,
+    boolean rdmaIsExclusive,
     List<NumaNode> nodes,
     BootFacts boot) {
   /** The devices were not examined. */
@@ -61,6 +63,7 @@ public record DeviceFacts(
           Set.of(),
           Map.of(),
           Map.of(),
+          false,
           List.of(),
           new BootFacts("", false, Optional.empty()));
 

@@ -11,6 +11,7 @@ import graft.sriov.StubDriver;
 import graft.sriov.VfSettings;
 import graft.sriov.files.PciPaths;
 import graft.sriov.files.Sysfs;
+import graft.sriov.host.LentAdapter;
 import graft.sriov.host.NumaNode;
 import graft.sriov.host.PciDevice;
 import graft.sriov.plan.HostState;
@@ -78,6 +79,7 @@ public final class DeviceObserver {
         new TreeSet<>(files.list(MEDIATED)),
         nvidiaVgpus(state),
         GpusForContainers.read(files, state.pci().gpus()),
+        LentAdapter.rdmaIsExclusive(files),
         NumaNode.readAll(files),
         new BootFacts(boot, files.exists("/run/systemd/system"), unit(setup)));
   }

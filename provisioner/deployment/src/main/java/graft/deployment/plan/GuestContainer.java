@@ -3,6 +3,7 @@ package graft.deployment.plan;
 import graft.common.bind.Position;
 import graft.common.bind.Problems;
 import graft.common.values.Name;
+import graft.common.values.PciAddress;
 import graft.deployment.descriptor.HypervisorChoice;
 import graft.deployment.descriptor.guest.Guest;
 import graft.deployment.descriptor.guest.VGpu;
@@ -13,6 +14,7 @@ import graft.deployment.observe.FileFacts;
 import graft.deployment.state.ServerFolder;
 import graft.deployment.state.SubordinateIds;
 import graft.deployment.step.Step;
+import graft.deployment.step.device.LendFunction;
 import graft.deployment.step.device.LendGpu;
 import graft.deployment.step.guest.MakeRoot;
 import graft.deployment.step.guest.RegisterUsers;
@@ -118,6 +120,18 @@ final class GuestContainer {
     return devices.assign().stream()
         .filter(LendGpu.class::isInstance)
         .map(step -> input.snapshot().devices().forContainers().get(((LendGpu) step).device()))
+        .toList();
+  }
+
+  /**
+   * The functions of adapters whose network interfaces move into it.
+   *
+   * @param devices the devices that it gets
+   */
+  static List<PciAddress> functions(GuestDevices devices) {
+    return devices.assign().stream()
+        .filter(LendFunction.class::isInstance)
+        .map(step -> ((LendFunction) step).device())
         .toList();
   }
 

@@ -4,6 +4,7 @@ import graft.common.bind.Position;
 import graft.common.bind.Problems;
 import graft.common.values.MemorySize;
 import graft.common.values.Name;
+import graft.common.values.PciAddress;
 import graft.common.values.TimeSpan;
 import graft.deployment.descriptor.gpu.Gpu;
 import graft.deployment.descriptor.guest.Disk;
@@ -19,6 +20,7 @@ import graft.deployment.state.ChannelMeasurement;
 import graft.deployment.state.Layout;
 import graft.deployment.step.Step;
 import graft.deployment.step.device.AttachDevice;
+import graft.deployment.step.device.AttachInterfaces;
 import graft.deployment.step.guest.AwaitGuest;
 import graft.deployment.step.guest.BuildInitramfs;
 import graft.deployment.step.guest.CheckBundle;
@@ -303,12 +305,21 @@ final class GuestSteps {
         Xml.print(input.hypervisor().domainXml(GuestDomain.spec(input, guest, devices), host));
     String cpus = guest.cpus() == 1 ? "1 CPU" : guest.cpus() + " CPUs";
     String each = channels.stream().map(GuestChannels::summary).collect(Collectors.joining("; "));
-    String summary = cpus + ", " + guest.memory() + (each.isEmpty() ? "" : ", channels " + each);
+    List<PciAddress> lent = GuestContainer.functions(devices);
+    String summary =
+        cpus
+            + ", "
+            + guest.memory()
+            + (each.isEmpty() ? "" : ", channels " + each)
+            + (lent.isEmpty() ? "" : ", network interfaces " + lent);
     steps.add(new DefineGuest(uri, name, uuid, summary, xml));
     for (String device : devices.devices()) {
       Optional<Boolean> permissive =
           devices.permissive().contains(device) ? Optional.of(true) : Optional.empty();
       steps.add(new AttachDevice(uri, name, uuid, device, permissive));
+    }
+    if (!lent.isEmpty()) {
+      steps.add(new AttachInterfaces(uri, name, uuid, lent));
     }
     steps.add(new StartGuest(uri, name, uuid, console));
   }

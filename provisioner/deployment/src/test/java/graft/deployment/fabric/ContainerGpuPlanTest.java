@@ -215,8 +215,8 @@ class ContainerGpuPlanTest {
         one().replace(GPU, "0000:c1:00.0"),
         "is bound to vfio-pci, and a container needs it bound to nvidia");
     refuses(one().replace(GPU, "0000:c2:00.0"), "there is no such device");
-    host.fake.add(FakeDevice.mlx5("0000:3b:00.0", 0));
-    refuses(one().replace(GPU, "0000:3b:00.0"), "is no GPU of NVIDIA's");
+    host.fake.add(FakeDevice.at("0000:3b:00.0"));
+    refuses(one().replace(GPU, "0000:3b:00.0"), "is neither a GPU of NVIDIA's nor a network");
   }
 
   @Test

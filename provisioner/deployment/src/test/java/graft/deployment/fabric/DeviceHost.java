@@ -24,6 +24,7 @@ import graft.deployment.observe.LibvirtFacts;
 import graft.deployment.observe.ServiceFacts;
 import graft.deployment.observe.Snapshot;
 import graft.deployment.plan.Action;
+import graft.deployment.plan.Identities;
 import graft.deployment.plan.Plan;
 import graft.deployment.plan.PlanInput;
 import graft.deployment.plan.Planner;
@@ -32,6 +33,7 @@ import graft.deployment.state.Layout;
 import graft.deployment.state.StateFolder;
 import graft.deployment.step.Step;
 import graft.deployment.step.device.AttachDevice;
+import graft.deployment.step.device.AttachInterfaces;
 import graft.guests.container.RootSource;
 import graft.hypervisors.kvm.KvmHypervisor;
 import graft.hypervisors.libvirt.Hypervisor;
@@ -156,6 +158,16 @@ final class DeviceHost {
     return this;
   }
 
+  /** A guest that a deployment made, with what its definition has of the host. */
+  DeviceHost ownGuest(String deployment, String name, boolean running, String... attached) {
+    UUID uuid = Identities.uuid(deployment, name);
+    guests.removeIf(guest -> guest.name().equals(name));
+    String state = running ? "running" : "shut off";
+    Set<String> has = Set.of(attached);
+    guests.add(new GuestFacts(name, uuid, running, true, deployment, state, has, has));
+    return this;
+  }
+
   /** The plan of a descriptor. */
   Plan plan(String descriptor) throws InvalidDescriptorException {
     return plan(DescriptorReader.read(Path.of("/d/lab.yaml"), descriptor));
@@ -218,7 +230,7 @@ final class DeviceHost {
 
   private static boolean isOfDevice(Step step) {
     return step.getClass().getPackage().equals(AttachDevice.class.getPackage())
-        && !(step instanceof AttachDevice);
+        && !(step instanceof AttachDevice || step instanceof AttachInterfaces);
   }
 
   /** What a plan does to devices, a line each. */

@@ -49,6 +49,14 @@ class TrackerPainsTest {
               "",
               "WARNING 0000:65:00.0: the GPU belongs to vfio-pci and no running guest has it"),
           new Pain(
+              "a network interface that did not come back from a container",
+              host -> {
+                host.add(FakeDevice.mlx5("0000:3b:00.0", 0).ethernet());
+                host.deleteFile("/sys/devices/pci0000:00/0000:3b:00.0/net");
+              },
+              "",
+              "WARNING 0000:3b:00.0: it is bound to mlx5_core and has no network interface here"),
+          new Pain(
               "a virtual function whose GUID is zero",
               host ->
                   host.add(FakeDevice.mlx5("0000:3b:00.0", 4))
@@ -93,8 +101,14 @@ class TrackerPainsTest {
           new Pain(
               "memory for VFIO_MAP_DMA that is not free",
               host ->
-                  host.node(0, "0-3", 2048).node(1, "4-7", 2048).add(FakeDevice.gpu(GPU).numa(1)),
-              guest(PASSED + "\n    placement: {numa: strict, pin: [4]}").replace("1GiB", "3GiB"),
+                  host.node(0, "0-3", 2048)
+                      .node(1, "4-7", 2048)
+                      .add(FakeDevice.gpu(GPU).numa(1))
+                      .add(FakeDevice.gpu("0000:67:00.0").numa(1)),
+              guest(
+                      PASSED.replace("]", ", {pci: \"0000:67:00.0\"}]")
+                          + "\n    placement: {numa: strict, pin: [4]}")
+                  .replace("1GiB", "3GiB"),
               "NUMA node 1 has 2GiB free for 3GiB"),
           new Pain(
               "34 NUMA nodes, of which 2 have CPUs",

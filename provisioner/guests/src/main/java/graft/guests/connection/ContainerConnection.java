@@ -24,8 +24,9 @@ public final class ContainerConnection implements GuestConnection {
 
   /**
    * Succeeds once init has started what it starts at boot, where init is systemd; at once for any
-   * other init. A container with a network card is ready once it has a route. Until init runs,
-   * process 1 is libvirt's.
+   * other init. A container with a network card of libvirt's is ready once it has a route; one with
+   * the interface of a device configures it when and as it likes. Until init runs, process 1 is
+   * libvirt's.
    */
   private static final String READY =
       """
@@ -34,7 +35,7 @@ public final class ContainerConnection implements GuestConnection {
         */systemd) case $(systemctl is-system-running 2>/dev/null) in running | degraded) ;; *) exit 1 ;; esac ;;
       esac
       for card in /sys/class/net/*; do
-        [ "${card##*/}" = lo ] && continue
+        [ "${card##*/}" = lo ] || [ -e "$card/device" ] && continue
         { read -r header; read -r route; } </proc/net/route && [ -n "$route" ] || exit 1
       done
       """;

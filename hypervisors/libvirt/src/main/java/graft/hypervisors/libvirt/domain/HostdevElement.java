@@ -9,7 +9,8 @@ import org.w3c.dom.Document;
 import org.w3c.dom.Element;
 
 /**
- * Builds {@code <hostdev>}: of a device node for containers, else with {@code managed='no'}.
+ * Builds {@code <hostdev>}: of a device node or an interface for containers, else with {@code
+ * managed='no'}.
  *
  * @see <a href="https://libvirt.org/formatdomain.html#usb-pci-scsi-devices">libvirt</a>
  */
@@ -49,7 +50,7 @@ public final class HostdevElement {
     List<HostdevSpec> found = new ArrayList<>();
     for (Element devices : Xml.children(domain, "devices")) {
       for (Element hostdev : Xml.children(devices, "hostdev")) {
-        source(hostdev).ifPresent(found::add);
+        source(hostdev).or(() -> capability(hostdev)).ifPresent(found::add);
       }
       for (Element card : Xml.children(devices, "interface")) {
         if (card.getAttribute("type").equals("hostdev")) {
@@ -78,7 +79,22 @@ public final class HostdevElement {
         }
       }
     }
-    return Optional.empty(); // a USB or SCSI device, or a device node
+    return Optional.empty(); // a USB or SCSI device, or what a container has
+  }
+
+  private static Optional<HostdevSpec> capability(Element hostdev) {
+    if (!hostdev.getAttribute("mode").equals("capabilities")) {
+      return Optional.empty();
+    }
+    Optional<Element> source = Xml.find(hostdev, "source");
+    try {
+      Optional<HostdevSpec> card =
+          source.flatMap(from -> Xml.text(from, "interface")).map(HostdevSpec.Interface::new);
+      return card.or(
+          () -> source.flatMap(from -> Xml.text(from, "char")).map(HostdevSpec.Node::new));
+    } catch (IllegalArgumentException e) {
+      return Optional.empty(); // a guest of others, which must not hide all guests
+    }
   }
 
   private static int number(Element address, String name) {
@@ -96,6 +112,12 @@ public final class HostdevElement {
       hostdev.setAttribute("mode", "capabilities");
       hostdev.setAttribute("type", "misc");
       Xml.add(Xml.add(hostdev, "source"), "char", node.path());
+      return;
+    }
+    if (spec instanceof HostdevSpec.Interface card) {
+      hostdev.setAttribute("mode", "capabilities");
+      hostdev.setAttribute("type", "net");
+      Xml.add(Xml.add(hostdev, "source"), "interface", card.name());
       return;
     }
     hostdev.setAttribute("mode", "subsystem");

@@ -2,6 +2,7 @@ package graft.hypervisors.libvirt.domain;
 
 import graft.common.values.PciAddress;
 import java.util.UUID;
+import java.util.regex.Pattern;
 
 /**
  * A device of the host that is assigned to the guest. The element always has {@code managed='no'}:
@@ -47,6 +48,29 @@ public sealed interface HostdevSpec {
     @Override
     public String toString() {
       return path;
+    }
+  }
+
+  /**
+   * A network interface of the host, which moves into the network namespace of a container while
+   * the container runs. When that namespace ends, the kernel returns the interface of a device to
+   * the host; it deletes one that no device has, such as veth.
+   *
+   * @param name the interface's name on the host
+   */
+  record Interface(String name) implements HostdevSpec {
+    /** The kernel's rule, dev_valid_name in net/core/dev.c: 1 to 15 bytes. */
+    private static final Pattern NAME = Pattern.compile("[^/:\\s]{1,15}");
+
+    public Interface {
+      if (!NAME.matcher(name).matches() || name.equals(".") || name.equals("..")) {
+        throw new IllegalArgumentException("not the name of a network interface: '" + name + "'");
+      }
+    }
+
+    @Override
+    public String toString() {
+      return name;
     }
   }
 

@@ -68,6 +68,29 @@ class HostdevElementTest {
   }
 
   @Test
+  void readsWhatAContainerHas() {
+    String xml =
+        """
+        <domain>
+          <devices>
+            <hostdev mode='capabilities' type='net'><source><interface>eth7</interface></source></hostdev>
+            <hostdev mode='capabilities' type='misc'><source><char>/dev/a</char></source></hostdev>
+            <hostdev mode='capabilities' type='storage'><source><block>/dev/b</block></source></hostdev>
+            <hostdev mode='capabilities' type='net'><source><interface>a/b</interface></source></hostdev>
+          </devices>
+        </domain>
+        """;
+    assertThat(HostdevElement.read(Xml.parse(xml).getDocumentElement()))
+        .containsExactly(new HostdevSpec.Interface("eth7"), new HostdevSpec.Node("/dev/a"));
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"", ".", "..", "a/b", "a:1", "a b", "sixteen-is-much-"})
+  void anInterfaceHasANameOfTheKernels(String name) {
+    assertThatIllegalArgumentException().isThrownBy(() -> new HostdevSpec.Interface(name));
+  }
+
+  @Test
   void standsAloneToBePluggedIn() {
     assertThat(Xml.print(HostdevElement.create(SPEC))).isEqualTo(EXPECTED);
   }

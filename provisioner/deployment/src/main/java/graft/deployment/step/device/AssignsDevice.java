@@ -2,6 +2,7 @@ package graft.deployment.step.device;
 
 import graft.deployment.step.GuestStep;
 import java.nio.file.Path;
+import java.util.Optional;
 
 /** A step that assigns a device of the host to a guest; another step usually attaches it. */
 public interface AssignsDevice extends GuestStep {
@@ -13,6 +14,11 @@ public interface AssignsDevice extends GuestStep {
 
   /** The PCI address of the device, or the UUID of a mediated device. */
   String assigned();
+
+  /** Which virtual function of an adapter it is; absent for other devices. */
+  default Optional<BindPciDevice.Function> function() {
+    return Optional.empty();
+  }
 
   /** Whether another step attaches the device; else it is in the guest's definition. */
   default boolean isAttached() {

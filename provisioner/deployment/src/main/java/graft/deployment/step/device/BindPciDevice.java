@@ -43,7 +43,23 @@ public record BindPciDevice(
    * @param pf its physical function
    * @param index its number
    */
-  public record Function(PciAddress pf, int index) {}
+  public record Function(PciAddress pf, int index) {
+    /** Checks that the kernel made the function at the address that the plan computed for it. */
+    void checkPlace(HostAccess host, PciAddress device) {
+      Optional<String> place = host.files().linkName(PciPaths.device(pf, "virtfn" + index));
+      if (!place.equals(Optional.of(device.toString()))) {
+        throw new StepFailure(
+            "virtual function "
+                + index
+                + " of "
+                + pf
+                + place.map(there -> " is at " + there).orElse(" is not there")
+                + " and not at "
+                + device,
+            "apply again, to plan with the present state");
+      }
+    }
+  }
 
   @Override
   public String assigned() {
@@ -74,29 +90,13 @@ public record BindPciDevice(
   @Override
   public Map<String, Object> apply(StepContext context) throws IOException {
     HostAccess host = context.host();
-    function.ifPresent(vf -> checkPlace(host, vf));
+    function.ifPresent(vf -> vf.checkPlace(host, device));
     new DeviceClaims(claims).claim(device.toString(), holder());
     BindDriver.toStub(device, driver()).apply(host);
     if (function.isPresent() && driver().hasGroups()) {
       GroupCheck.check(host.files(), device); // the group exists only since the function was made
     }
     return Map.of();
-  }
-
-  /** Checks that the kernel made the function at the address that the plan computed for it. */
-  private void checkPlace(HostAccess host, Function vf) {
-    Optional<String> place = host.files().linkName(PciPaths.device(vf.pf(), "virtfn" + vf.index()));
-    if (!place.equals(Optional.of(device.toString()))) {
-      throw new StepFailure(
-          "virtual function "
-              + vf.index()
-              + " of "
-              + vf.pf()
-              + place.map(there -> " is at " + there).orElse(" is not there")
-              + " and not at "
-              + device,
-          "apply again, to plan with the present state");
-    }
   }
 
   /** A device without the claim was not changed, or belongs to another guest by now. */

@@ -2,13 +2,18 @@ package graft.deployment.step.guest;
 
 import graft.deployment.observe.GuestFacts;
 import graft.deployment.observe.Snapshot;
+import graft.deployment.step.Await;
 import graft.deployment.step.GuestStep;
 import graft.deployment.step.StepContext;
+import graft.deployment.step.StepFailure;
 import graft.hypervisors.libvirt.Guest;
 import graft.hypervisors.libvirt.GuestState;
+import graft.hypervisors.libvirt.domain.HostdevSpec;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 
@@ -21,6 +26,8 @@ public record StartGuest(String uri, String guest, String uuid, Path console) im
   /** The key of the result that holds when the start began, in ms since 1970. */
   static final String STARTED = "startedAt";
 
+  private static final List<HostdevSpec> NO_DEVICES = List.of();
+  private static final Await RETURN = new Await(Duration.ofSeconds(10), Duration.ofMillis(50));
   private static final String PAUSED = GuestState.PAUSED.words();
 
   @Override
@@ -57,6 +64,7 @@ public record StartGuest(String uri, String guest, String uuid, Path console) im
     } else if (!state.isActive()) {
       UnfinishedRestore.refuse(guest, domain.definitionXml().getDocumentElement());
       Files.deleteIfExists(console);
+      awaitInterfaces(domain, context);
       domain.start();
     }
     // Nothing keeps the console of one that a killed run has started.
@@ -64,6 +72,26 @@ public record StartGuest(String uri, String guest, String uuid, Path console) im
       ContainerConsole.keep(domain, console);
     }
     return Map.of(STARTED, now);
+  }
+
+  /** The kernel returns the interfaces of a container some time after the container has ended. */
+  private void awaitInterfaces(Guest domain, StepContext context) throws InterruptedException {
+    for (HostdevSpec device : domain.isContainer() ? domain.definedHostDevices() : NO_DEVICES) {
+      if (device instanceof HostdevSpec.Interface card) {
+        String path = "/sys/class/net/" + card.name();
+        Await.Outcome outcome =
+            RETURN.until(
+                () -> context.host().files().exists(path) ? Await.Answer.YES : Await.Answer.NOT_YET,
+                seconds ->
+                    context.progress(this, "waiting for " + card.name() + ", " + seconds + " s"),
+                context::isStopping);
+        if (outcome != Await.Outcome.READY) {
+          throw new StepFailure(
+              "the host has no network interface '" + card.name() + "' that the container gets",
+              "graft apply finds it by its PCI address, and binds its driver anew if it is gone");
+        }
+      }
+    }
   }
 
   @Override
