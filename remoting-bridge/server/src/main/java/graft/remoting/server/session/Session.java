@@ -117,14 +117,19 @@ public final class Session implements RecordHandler {
     PrintingCode printing = new PrintingCode();
     CodeCalls code =
         new CodeCalls(
-            device, counted, memory, handles, printing, new KeptCode(terms.code(), memory));
+            device,
+            counted,
+            memory,
+            handles,
+            printing, new KeptCode(terms.code(), memory));
     return new SessionCalls(
         new LinkCalls(device, memory),
         new WaitCalls(device, state, handles.usedStreams(), printing),
         new GraphCalls(device, handles),
         new SharingCalls(device, files, terms.handles()),
         new ContextCalls(device, tracked, counted, handles, state, warmContexts),
-        new ProgramCalls(terms.program()),
+        new ProgramCalls(terms.program(), terms.guest()),
+        new SensorCalls(device),
         copies,
         new RegionCalls(device, channel),
         mappings,
