@@ -7,6 +7,7 @@ import graft.remoting.server.exchange.GuestProgram;
 import graft.remoting.server.exchange.GuestUse;
 import graft.remoting.server.session.call.Call;
 import graft.remoting.server.session.call.SessionCalls;
+import graft.remoting.server.session.code.SystemAtomics;
 import java.util.function.Consumer;
 
 /**
@@ -23,15 +24,17 @@ final class ProgramCalls implements SessionCalls.Program {
 
   private final Consumer<GuestProgram> told;
   private final GuestUse guest;
+  private final SystemAtomics atomics;
 
   /** The guest learns no time of this machine but since its session began. */
   private final long began = System.nanoTime() / GuestActivity.PERIOD_NANOS;
 
   private boolean isTold;
 
-  ProgramCalls(Consumer<GuestProgram> told, GuestUse guest) {
+  ProgramCalls(Consumer<GuestProgram> told, GuestUse guest, SystemAtomics atomics) {
     this.told = told;
     this.guest = guest;
+    this.atomics = atomics;
   }
 
   /**
@@ -73,6 +76,12 @@ final class ProgramCalls implements SessionCalls.Program {
   @Override
   public int graftProgram(Call call, int process, long name) {
     return tell(process, name, "");
+  }
+
+  @Override
+  public int graftManagedIsShared(Call call) {
+    atomics.sharesMemory();
+    return CudaResult.SUCCESS;
   }
 
   private int tell(int process, long name, String job) {
