@@ -24,7 +24,7 @@ final class GuestActivityTest {
 
   @BeforeEach
   void map() throws IOException {
-    file = SealedMemory.create("test", 2 * GuestUse.SLOT);
+    file = SealedMemory.create("test", 2L * GuestUse.SLOT);
     first = activity(0);
     second = activity(1);
   }
