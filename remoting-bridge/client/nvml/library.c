@@ -2,6 +2,7 @@
 #include <dlfcn.h>
 #include <limits.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -85,6 +86,11 @@ unsigned int device_count(void) { return (unsigned)count; }
 bool debug(void) {
   const char *value = getenv("GRAFT_DEBUG");
   return value && *value && strcmp(value, "0");
+}
+
+int missing(const char *what) {
+  if (debug()) fprintf(stderr, "graft: %s: NVML_ERROR_NOT_SUPPORTED\n", what);
+  return NOT_SUPPORTED;
 }
 
 int text(char *to, unsigned int size, const char *from) {

@@ -79,6 +79,8 @@ struct device *device_at(unsigned int index);
 unsigned int device_count(void);
 /* Copies a text to a caller's buffer. */
 int text(char *to, unsigned int size, const char *from);
+/* NOT_SUPPORTED; with GRAFT_DEBUG it says what of. */
+int missing(const char *what);
 /* GRAFT_DEBUG is set. */
 bool debug(void);
 

@@ -6,14 +6,14 @@
 #define DEVICE(name)                             \
   EXPORT int name(const struct device *device) { \
     int r = valid(device);                       \
-    return r ? r : NOT_SUPPORTED;                \
+    return r ? r : missing(#name);               \
   }
 
 /* The first argument is something else. */
-#define OTHER(name)               \
-  EXPORT int name(void) {         \
-    int r = ready();              \
-    return r ? r : NOT_SUPPORTED; \
+#define OTHER(name)                \
+  EXPORT int name(void) {          \
+    int r = ready();               \
+    return r ? r : missing(#name); \
   }
 
 DEVICE(nvmlDeviceClearAccountingPids)

@@ -76,7 +76,10 @@ static int fields(struct device *device, int count, struct field *values, bool w
   if (r || count < 1 || !values) return r ? r : INVALID_ARGUMENT;
   for (struct field *field = values; field < values + count; field++) {
     unsigned value;
+    char what[32];
+    snprintf(what, sizeof what, "field %u of NVML", field->id);
     field->result = wanted ? link_field(device, field->id, field->scope, &value) : NOT_SUPPORTED;
+    if (field->result == NOT_SUPPORTED) missing(what);
     if (field->result) continue;
     field->timestamp = field->latency = 0;
     field->type = 1; /* NVML_VALUE_TYPE_UNSIGNED_INT */
