@@ -2,6 +2,7 @@
 #include <dlfcn.h>
 #include <limits.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -23,7 +24,9 @@ static const struct graft_functions {
   const char *(*driver)(void);
   const struct graft_device *(*device)(int index);
   int (*visible)(int index);
-  int (*sensor)(int device, unsigned sensor, unsigned *value);
+  int (*sensor)(int device, unsigned sensor, unsigned index, unsigned *value);
+  int (*activity)(int device, void *data, unsigned capacity, unsigned *count);
+  int (*neighbours)(int device, int *count);
 } * graft;
 
 static bool resolve(void *library, const char *name, void *to) {
@@ -85,6 +88,11 @@ bool debug(void) {
   return value && *value && strcmp(value, "0");
 }
 
+int missing(const char *what) {
+  if (debug()) fprintf(stderr, "graft: %s: NVML_ERROR_NOT_SUPPORTED\n", what);
+  return NOT_SUPPORTED;
+}
+
 int text(char *to, unsigned int size, const char *from) {
   if (!to) return INVALID_ARGUMENT;
   if (strlen(from) >= size) return INSUFFICIENT_SIZE;
@@ -114,8 +122,17 @@ int driver_memory(const struct device *device, uint64_t *free, uint64_t *total) 
   return OK;
 }
 
-int driver_sensor(const struct device *device, enum sensor sensor, unsigned *value) {
-  return graft->sensor(device->ordinal, sensor, value) ? NOT_SUPPORTED : OK;
+int driver_sensor(const struct device *device, enum sensor sensor, unsigned index, unsigned *value) {
+  return graft->sensor(device->ordinal, sensor, index, value) ? NOT_SUPPORTED : OK;
+}
+
+struct device *driver_neighbour(const struct device *device, unsigned ordinal) {
+  int neighbours, first = graft->neighbours(device->ordinal, &neighbours);
+  return ordinal < (unsigned)neighbours ? device_at((unsigned)first + ordinal) : NULL;
+}
+
+int driver_activity(const struct device *device, void *data, unsigned capacity, unsigned *sessions) {
+  return graft->activity(device->ordinal, data, capacity, sessions) ? NOT_SUPPORTED : OK;
 }
 
 /* ---- Versions ---- */

@@ -1,40 +1,73 @@
-/* How devices and processors are connected, as far as a guest knows. */
-#include <dirent.h>
-#include <stdatomic.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
+/* How devices are connected by NVLinks, as far as it concerns the program. */
+#include <pthread.h>
 
 #include "nvml.h"
 
 #define MAX_LINKS 18 /* NVML_NVLINK_MAX_LINKS */
+#define NOWHERE 0    /* the end of a link that is not shown */
 
-enum { REMOTE_IS_SWITCH = 2, ENABLED = 1 };
+enum { REMOTE_IS_GPU = 0, REMOTE_IS_SWITCH = 2, ENABLED = 1 };
 
-/* Asks the driver for links(). */
-static unsigned ask_links(const struct device *device) {
-  unsigned count, type;
+struct links {
+  bool known;
+  unsigned count;               /* one more than the last link that is shown */
+  unsigned ends[MAX_LINKS + 1]; /* LINK_TO_SWITCH, or one more than the index of the other device */
+};
+
+static unsigned index_of(const struct device *device) {
+  unsigned i = 0;
+  while (i < MAX_DEVICES && device_at(i) != device) i++;
+  return i;
+}
+
+/* Asks the driver for links_of(). */
+static void ask_links(const struct device *device, struct links *links) {
+  unsigned count, end;
   int can = 0;
   struct device *peer;
   for (unsigned i = 0; !can && (peer = device_at(i)); i++) {
     if (peer != device && driver_peer_access(device, peer, &can)) can = 0;
   }
-  if (!can || driver_sensor(device, SENSOR_NVLINK_REMOTE_TYPE, &type) || type != REMOTE_IS_SWITCH) return 0;
-  if (driver_sensor(device, SENSOR_NVLINKS, &count)) return 0;
-  return count < MAX_LINKS ? count : MAX_LINKS;
+  links->known = true;
+  if (driver_sensor(device, SENSOR_NVLINKS, 0, &count)) return;
+  for (unsigned link = 0; link < MAX_LINKS; link++) {
+    if (driver_sensor(device, SENSOR_NVLINK_END, link, &end)) continue;
+    if (end == LINK_TO_SWITCH) {
+      links->ends[link] = can ? LINK_TO_SWITCH : NOWHERE;
+    } else {
+      peer = driver_neighbour(device, end);
+      links->ends[link] = peer && peer != device ? index_of(peer) + 1 : NOWHERE;
+    }
+    if (links->ends[link] != NOWHERE) links->count = link + 1;
+  }
 }
 
-/* How many NVLinks a device has to a switch that leads to another device of the program; 0 for none. NCCL copies from GPU to GPU if
- * devices have such links. Links of a GPU to a GPU are left out: which one it is is not known in a guest. NCCL asks dozens of times, and each
- * answer of the driver is a round trip to the server, so that the number is kept. */
-static unsigned links(const struct device *device) {
-  static atomic_uint kept[MAX_DEVICES]; /* one more than the number; 0 if it is not known */
-  unsigned i = 0;
-  while (i < MAX_DEVICES && device_at(i) != device) i++;
-  if (i == MAX_DEVICES) return ask_links(device);
-  if (!kept[i]) kept[i] = ask_links(device) + 1;
-  return kept[i] - 1;
+/* Where the NVLinks of a device lead: to a switch that leads to another device of the program, or to another device of its server. NCCL
+ * copies from GPU to GPU if devices have such links. NCCL asks dozens of times, and each answer of the driver is a round trip to the
+ * server, so that the answers are kept. */
+static const struct links *links_of(const struct device *device) {
+  static const struct links none;
+  static struct links kept[MAX_DEVICES];
+  static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+  unsigned i = index_of(device);
+  if (i == MAX_DEVICES) return &none;
+  pthread_mutex_lock(&lock);
+  if (!kept[i].known) ask_links(device, &kept[i]);
+  pthread_mutex_unlock(&lock);
+  return &kept[i];
+}
+
+/* Whether NVLinks connect two devices; a device is connected to itself if it has any. */
+static bool are_linked(const struct device *device, const struct device *peer) {
+  const struct links *from = links_of(device), *to = links_of(peer);
+  for (unsigned link = 0; link < from->count; link++) {
+    if (from->ends[link] == index_of(peer) + 1) return true;
+    if (from->ends[link] != LINK_TO_SWITCH) continue;
+    for (unsigned other = 0; other < to->count; other++) {
+      if (to->ends[other] == LINK_TO_SWITCH) return true;
+    }
+  }
+  return device == peer && from->count;
 }
 
 /* NCCL first calls this function for every pair of devices, also for a device and itself. Reads and writes are supported if CUDA
@@ -45,9 +78,9 @@ EXPORT int nvmlDeviceGetP2PStatus(struct device *device, struct device *peer, in
   if (!r) r = valid(peer);
   if (r) return r;
   if (!status || index < 0) return INVALID_ARGUMENT;
-  if (index > CAPS_ATOMICS || (index >= CAPS_NVLINK && !links(device))) return NOT_SUPPORTED;
+  if (index > CAPS_ATOMICS || (index >= CAPS_NVLINK && !links_of(device)->count)) return NOT_SUPPORTED;
   if (device != peer && driver_peer_access(device, peer, &can)) return UNKNOWN;
-  *status = can && (index <= CAPS_WRITE || links(peer)) ? STATUS_OK : STATUS_NOT_SUPPORTED;
+  *status = can && (index <= CAPS_WRITE || are_linked(device, peer)) ? STATUS_OK : STATUS_NOT_SUPPORTED;
   return OK;
 }
 
@@ -57,7 +90,7 @@ static int check_link(const struct device *device, unsigned link, const void *ou
   int r = valid(device);
   if (r) return r;
   if (link >= MAX_LINKS || !out) return INVALID_ARGUMENT;
-  return link < links(device) ? OK : NOT_SUPPORTED;
+  return links_of(device)->ends[link] != NOWHERE ? OK : NOT_SUPPORTED;
 }
 
 EXPORT int nvmlDeviceGetNvLinkState(struct device *device, unsigned int link, int *state) {
@@ -68,12 +101,12 @@ EXPORT int nvmlDeviceGetNvLinkState(struct device *device, unsigned int link, in
 
 EXPORT int nvmlDeviceGetNvLinkVersion(struct device *device, unsigned int link, unsigned int *version) {
   int r = check_link(device, link, version);
-  return r ? r : driver_sensor(device, SENSOR_NVLINK_VERSION, version);
+  return r ? r : driver_sensor(device, SENSOR_NVLINK_VERSION, link, version);
 }
 
 EXPORT int nvmlDeviceGetNvLinkRemoteDeviceType(struct device *device, unsigned int link, int *type) {
   int r = check_link(device, link, type);
-  if (!r) *type = REMOTE_IS_SWITCH;
+  if (!r) *type = links_of(device)->ends[link] == LINK_TO_SWITCH ? REMOTE_IS_SWITCH : REMOTE_IS_GPU;
   return r;
 }
 
@@ -81,26 +114,28 @@ EXPORT int nvmlDeviceGetNvLinkRemoteDeviceType(struct device *device, unsigned i
 int link_field(struct device *device, unsigned id, unsigned scope, unsigned *value) {
   enum { LINK_COUNT = 91, STATE = 165, VERSION = 166 };
   switch (id) {
-    case LINK_COUNT: *value = links(device); return *value ? OK : NOT_SUPPORTED;
+    case LINK_COUNT: *value = links_of(device)->count; return *value ? OK : NOT_SUPPORTED;
     case STATE: return nvmlDeviceGetNvLinkState(device, scope, (int *)value);
     case VERSION: return nvmlDeviceGetNvLinkVersion(device, scope, value);
     default: return NOT_SUPPORTED;
   }
 }
 
-/* The switch is not on the guest's bus. This is the place that the driver gives it in a virtual machine. */
+/* A GPU is where it is on the bus of its server, as by nvmlDeviceGetPciInfo. A switch is not on the guest's bus: it has the place that the
+ * driver gives it in a virtual machine. */
 EXPORT int nvmlDeviceGetNvLinkRemotePciInfo_v2(struct device *device, unsigned int link, struct pci *pci) {
   int r = check_link(device, link, pci);
-  if (!r) {
-    *pci = (struct pci){.legacy = "FFFFFFF:FFFF:FF",
-                        .domain = ~0u,
-                        .bus = ~0u,
-                        .device = ~0u,
-                        .id = ~0u,
-                        .subsystem = ~0u,
-                        .text = "FFFFFFF:FFFF:FF"};
-  }
-  return r;
+  if (r) return r;
+  unsigned end = links_of(device)->ends[link];
+  if (end != LINK_TO_SWITCH) return nvmlDeviceGetPciInfo_v3(device_at(end - 1), pci);
+  *pci = (struct pci){.legacy = "FFFFFFF:FFFF:FF",
+                      .domain = ~0u,
+                      .bus = ~0u,
+                      .device = ~0u,
+                      .id = ~0u,
+                      .subsystem = ~0u,
+                      .text = "FFFFFFF:FFFF:FF"};
+  return OK;
 }
 EXPORT int nvmlDeviceGetNvLinkRemotePciInfo(struct device *device, unsigned int link, struct pci *pci) {
   return nvmlDeviceGetNvLinkRemotePciInfo_v2(device, link, pci);
@@ -112,36 +147,4 @@ EXPORT int nvmlDeviceGetNvLinkCapability(struct device *device, unsigned int lin
   if (!r && (capability < 0 || capability >= CAPABILITIES)) r = INVALID_ARGUMENT;
   if (!r) *result = capability == P2P || capability == P2P_ATOMICS || capability == VALID;
   return r;
-}
-
-/* ---- Processors: none of this machine is nearer to the GPU than another ---- */
-
-/* Sets the bit of each entry PREFIXn of a folder. */
-static int entries(const char *folder, const char *prefix, unsigned int words, unsigned long *set) {
-  DIR *dir = opendir(folder);
-  if (!dir) return UNKNOWN;
-  memset(set, 0, words * sizeof *set);
-  for (struct dirent *entry; (entry = readdir(dir));) {
-    size_t length = strlen(prefix);
-    char *end;
-    if (strncmp(entry->d_name, prefix, length)) continue;
-    unsigned long n = strtoul(entry->d_name + length, &end, 10), word = n / (8 * sizeof *set);
-    if (end != entry->d_name + length && !*end && word < words) set[word] |= 1ul << n % (8 * sizeof *set);
-  }
-  closedir(dir);
-  return OK;
-}
-
-EXPORT int nvmlDeviceGetCpuAffinityWithinScope(struct device *device, unsigned int words, unsigned long *set, int scope) {
-  int r = valid(device);
-  if (r || !words || !set || scope < 0 || scope > 1) return r ? r : INVALID_ARGUMENT;
-  return entries("/sys/devices/system/cpu", "cpu", words, set);
-}
-EXPORT int nvmlDeviceGetCpuAffinity(struct device *device, unsigned int words, unsigned long *set) {
-  return nvmlDeviceGetCpuAffinityWithinScope(device, words, set, 0);
-}
-EXPORT int nvmlDeviceGetMemoryAffinity(struct device *device, unsigned int words, unsigned long *set, int scope) {
-  int r = valid(device);
-  if (r || !words || !set || scope < 0 || scope > 1) return r ? r : INVALID_ARGUMENT;
-  return entries("/sys/devices/system/node", "node", words, set);
 }

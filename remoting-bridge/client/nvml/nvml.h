@@ -1,7 +1,7 @@
 /* libnvidia-ml.so.1 for a guest: answers queries of tools and frameworks about a vGPU, through the client's libcuda.so.1. The library
  * uses the driver API alone, so a process that uses both libraries has one session. Names, structures and codes: NVML API reference.
  *
- * What the guest knows of a vGPU is answered. Temperature, power and clocks are the GPU's, as far as its owner shows them (sensors.c).
+ * What the guest knows of a vGPU is answered, utilization by the guest's own sessions (activity.c). Temperature, power and clocks are the GPU's, as far as its owner shows them (sensors.c).
  * Counters and settings of the GPU belong to its owner: the guest gets NVML_ERROR_NOT_SUPPORTED, from the functions of unsupported.c. */
 #ifndef GRAFT_NVML_H
 #define GRAFT_NVML_H
@@ -12,7 +12,8 @@
 
 #define EXPORT __attribute__((visibility("default")))
 #define MAX_DEVICES 32
-#define NO_DEVICE 100 /* CUDA_ERROR_NO_DEVICE: CUDA_VISIBLE_DEVICES hides all of them */
+#define MAX_SESSIONS 65536 /* of a guest that an answer of the server may have */
+#define NO_DEVICE 100      /* CUDA_ERROR_NO_DEVICE: CUDA_VISIBLE_DEVICES hides all of them */
 
 enum {
   OK = 0,
@@ -59,8 +60,13 @@ enum sensor {
   SENSOR_PERFORMANCE_STATE = SENSOR_CLOCK + 4,
   SENSOR_NVLINKS, /* how many are active */
   SENSOR_NVLINK_VERSION,
-  SENSOR_NVLINK_REMOTE_TYPE
+  SENSOR_NVLINK_REMOTE_TYPE,
+  SENSOR_BRAND,
+  SENSOR_PCIE_THROUGHPUT, /* by counter, KB/s */
+  SENSOR_NVLINK_END,      /* by link: a device of the same server by its number there, or LINK_TO_SWITCH */
+  SENSOR_COMMON_ANCESTOR  /* by another device of the same server */
 };
+#define LINK_TO_SWITCH (1u << 16)
 
 /* ---- library.c ---- */
 
@@ -73,6 +79,8 @@ struct device *device_at(unsigned int index);
 unsigned int device_count(void);
 /* Copies a text to a caller's buffer. */
 int text(char *to, unsigned int size, const char *from);
+/* NOT_SUPPORTED; with GRAFT_DEBUG it says what of. */
+int missing(const char *what);
 /* GRAFT_DEBUG is set. */
 bool debug(void);
 
@@ -84,10 +92,15 @@ int driver_peer_access(const struct device *device, const struct device *peer, i
 /* What is free and what there is for this session, within its limit. */
 int driver_memory(const struct device *device, uint64_t *free, uint64_t *total);
 
-/* NOT_SUPPORTED if the GPU has no such sensor, or its owner does not show it. */
-int driver_sensor(const struct device *device, enum sensor sensor, unsigned *value);
+/* NOT_SUPPORTED if the GPU has no such sensor, or its owner does not show it. The index is 0 for a sensor of which there is one. */
+int driver_sensor(const struct device *device, enum sensor sensor, unsigned index, unsigned *value);
+/* A device of the same server by its number there; NULL behind the last one. */
+struct device *driver_neighbour(const struct device *device, unsigned ordinal);
 
-/* ---- links.c ---- */
+/* Asks for the guest's sessions (activity.c). */
+int driver_activity(const struct device *device, void *data, unsigned capacity, unsigned *count);
+
+/* ---- links.c, topology.c ---- */
 
 /* What nvmlDeviceGetFieldValues shows of a link (scope); NOT_SUPPORTED for other fields. */
 int link_field(struct device *device, unsigned id, unsigned scope, unsigned *value);

@@ -1,4 +1,4 @@
-/* Temperature, power and clocks of the GPU, which its owner shows or not. */
+/* Temperature, power, clocks and traffic of the GPU, which its owner shows or not, and its brand. */
 #include "nvml.h"
 
 enum { CLOCK_TYPES = 4 };
@@ -6,7 +6,7 @@ enum { CLOCK_TYPES = 4 };
 static int show(const struct device *device, enum sensor sensor, unsigned int *out) {
   int r = valid(device);
   if (r || !out) return r ? r : INVALID_ARGUMENT;
-  return driver_sensor(device, sensor, out);
+  return driver_sensor(device, sensor, 0, out);
 }
 
 /* The GPU itself is the only sensor of the temperature. */
@@ -56,4 +56,20 @@ EXPORT int nvmlDeviceGetPerformanceState(struct device *device, unsigned int *st
 }
 EXPORT int nvmlDeviceGetPowerState(struct device *device, unsigned int *state) {
   return show(device, SENSOR_PERFORMANCE_STATE, state);
+}
+
+EXPORT int nvmlDeviceGetPcieThroughput(struct device *device, unsigned int counter, unsigned int *kilobytes) {
+  enum { COUNTERS = 2 };
+  int r = valid(device);
+  if (r || !kilobytes || counter >= COUNTERS) return r ? r : INVALID_ARGUMENT;
+  return driver_sensor(device, SENSOR_PCIE_THROUGHPUT, counter, kilobytes);
+}
+
+/* nvidia-smi monitors devices of certain brands only. */
+EXPORT int nvmlDeviceGetBrand(struct device *device, unsigned int *brand) {
+  enum { BRAND_UNKNOWN = 0 };
+  int r = show(device, SENSOR_BRAND, brand);
+  if (r != NOT_SUPPORTED) return r;
+  *brand = BRAND_UNKNOWN;
+  return OK;
 }

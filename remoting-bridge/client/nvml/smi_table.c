@@ -22,8 +22,9 @@ static int smi_bus_id(unsigned int index, char *to) {
 }
 
 static int smi_missing(int slot) {
-  if (debug()) fprintf(stderr, "graft: slot %d of nvidia-smi's table is not there: NVML_ERROR_NOT_SUPPORTED\n", slot);
-  return NOT_SUPPORTED;
+  char what[64];
+  snprintf(what, sizeof what, "slot %d of nvidia-smi's table", slot);
+  return missing(what);
 }
 
 /* clang-format off */

@@ -6,14 +6,14 @@
 #define DEVICE(name)                             \
   EXPORT int name(const struct device *device) { \
     int r = valid(device);                       \
-    return r ? r : NOT_SUPPORTED;                \
+    return r ? r : missing(#name);               \
   }
 
 /* The first argument is something else. */
-#define OTHER(name)               \
-  EXPORT int name(void) {         \
-    int r = ready();              \
-    return r ? r : NOT_SUPPORTED; \
+#define OTHER(name)                \
+  EXPORT int name(void) {          \
+    int r = ready();               \
+    return r ? r : missing(#name); \
   }
 
 DEVICE(nvmlDeviceClearAccountingPids)
@@ -37,7 +37,6 @@ DEVICE(nvmlDeviceGetAutoBoostedClocksEnabled)
 DEVICE(nvmlDeviceGetBAR1MemoryInfo)
 DEVICE(nvmlDeviceGetBoardId)
 DEVICE(nvmlDeviceGetBoardPartNumber)
-DEVICE(nvmlDeviceGetBrand)
 DEVICE(nvmlDeviceGetBridgeChipInfo)
 DEVICE(nvmlDeviceGetC2cModeInfoV)
 DEVICE(nvmlDeviceGetCapabilities)
@@ -129,7 +128,6 @@ DEVICE(nvmlDeviceGetOfaUtilization)
 DEVICE(nvmlDeviceGetPcieLinkMaxSpeed)
 DEVICE(nvmlDeviceGetPcieReplayCounter)
 DEVICE(nvmlDeviceGetPcieSpeed)
-DEVICE(nvmlDeviceGetPcieThroughput)
 DEVICE(nvmlDeviceGetPdi)
 DEVICE(nvmlDeviceGetPerformanceModes)
 DEVICE(nvmlDeviceGetPersistenceMode)
@@ -141,8 +139,6 @@ DEVICE(nvmlDeviceGetPowerManagementLimitConstraints)
 DEVICE(nvmlDeviceGetPowerManagementMode)
 DEVICE(nvmlDeviceGetPowerMizerMode_v1)
 DEVICE(nvmlDeviceGetPowerSource)
-DEVICE(nvmlDeviceGetProcessUtilization)
-DEVICE(nvmlDeviceGetProcessesUtilizationInfo)
 DEVICE(nvmlDeviceGetRemappedRows)
 DEVICE(nvmlDeviceGetRemappedRows_v2)
 DEVICE(nvmlDeviceGetRepairStatus)
@@ -151,7 +147,6 @@ DEVICE(nvmlDeviceGetRetiredPagesPendingStatus)
 DEVICE(nvmlDeviceGetRetiredPages_v2)
 DEVICE(nvmlDeviceGetRowRemapperHistogram)
 DEVICE(nvmlDeviceGetRunningProcessDetailList)
-DEVICE(nvmlDeviceGetSamples)
 DEVICE(nvmlDeviceGetSerial)
 DEVICE(nvmlDeviceGetSramEccErrorStatus)
 DEVICE(nvmlDeviceGetSramUniqueUncorrectedEccErrorCounts)
@@ -164,12 +159,9 @@ DEVICE(nvmlDeviceGetSupportedVgpus)
 DEVICE(nvmlDeviceGetTargetFanSpeed)
 DEVICE(nvmlDeviceGetTemperatureThreshold)
 DEVICE(nvmlDeviceGetThermalSettings)
-DEVICE(nvmlDeviceGetTopologyCommonAncestor)
-DEVICE(nvmlDeviceGetTopologyNearestGpus)
 DEVICE(nvmlDeviceGetTotalEccErrors)
 DEVICE(nvmlDeviceGetTotalEnergyConsumption)
 DEVICE(nvmlDeviceGetUnrepairableMemoryFlag_v1)
-DEVICE(nvmlDeviceGetUtilizationRates)
 DEVICE(nvmlDeviceGetVbiosVersion)
 DEVICE(nvmlDeviceGetVgpuCapabilities)
 DEVICE(nvmlDeviceGetVgpuHeterogeneousMode)
@@ -289,7 +281,6 @@ OTHER(nvmlSystemGetConfComputeState)
 OTHER(nvmlSystemGetDriverBranch)
 OTHER(nvmlSystemGetHicVersion)
 OTHER(nvmlSystemGetNvlinkBwMode)
-OTHER(nvmlSystemGetTopologyGpuSet)
 OTHER(nvmlSystemRegisterEvents)
 OTHER(nvmlSystemSetConfComputeGpusReadyState)
 OTHER(nvmlSystemSetConfComputeKeyRotationThresholdInfo)

@@ -33,34 +33,7 @@ EXPORT int nvmlDeviceGetMemoryInfo_v2(struct device *device, struct memory2 *out
   return r;
 }
 
-/* ---- Processes: only the memory use of this process's session is known ---- */
-
-/* nvmlProcessInfo_t; its first version ends before the instances. */
-struct process {
-  unsigned int pid;
-  unsigned long long used;
-  unsigned int gpu_instance, compute_instance;
-};
-
-static int processes(struct device *device, unsigned int *wanted, uint8_t *out, size_t size) {
-  uint64_t free, total;
-  int r = valid(device);
-  if (r || !wanted) return r ? r : INVALID_ARGUMENT;
-  r = driver_memory(device, &free, &total);
-  if (r) return r;
-  unsigned int room = *wanted;
-  *wanted = total > free;
-  if (!*wanted) return OK;
-  if (!room || !out) return INSUFFICIENT_SIZE;
-  struct process self = {(unsigned)getpid(), total - free, ~0u, ~0u};
-  memcpy(out, &self, size);
-  return OK;
-}
-#define PROCESSES(name, size) \
-  EXPORT int name(struct device *device, unsigned int *wanted, void *out) { return processes(device, wanted, out, size); }
-PROCESSES(nvmlDeviceGetComputeRunningProcesses, offsetof(struct process, gpu_instance))
-PROCESSES(nvmlDeviceGetComputeRunningProcesses_v2, sizeof(struct process))
-PROCESSES(nvmlDeviceGetComputeRunningProcesses_v3, sizeof(struct process))
+/* ---- Processes that use graphics or MPS: there are none ---- */
 
 #define NO_PROCESSES(name)                                                  \
   EXPORT int name(struct device *device, unsigned int *wanted, void *out) { \
@@ -103,7 +76,10 @@ static int fields(struct device *device, int count, struct field *values, bool w
   if (r || count < 1 || !values) return r ? r : INVALID_ARGUMENT;
   for (struct field *field = values; field < values + count; field++) {
     unsigned value;
+    char what[32];
+    snprintf(what, sizeof what, "field %u of NVML", field->id);
     field->result = wanted ? link_field(device, field->id, field->scope, &value) : NOT_SUPPORTED;
+    if (field->result == NOT_SUPPORTED) missing(what);
     if (field->result) continue;
     field->timestamp = field->latency = 0;
     field->type = 1; /* NVML_VALUE_TYPE_UNSIGNED_INT */

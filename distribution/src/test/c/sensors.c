@@ -59,17 +59,36 @@ int main(int argc, char **argv) {
   } rates = {0, 0};
   result = function("nvmlDeviceGetUtilizationRates")(device, &rates);
   show("utilization", result, rates.gpu);
-  unsigned links = 0;
-  while (!function("nvmlDeviceGetNvLinkState")(device, links, &value) && value == 1) links++;
+  result = function("nvmlDeviceGetBrand")(device, &value);
+  show("brand", result, value);
+  for (unsigned counter = 0; counter < 3; counter++) {
+    result = function("nvmlDeviceGetPcieThroughput")(device, counter, &value);
+    show("traffic", result, value);
+  }
+  void *other = NULL, *end = NULL;
+  result = function("nvmlDeviceGetHandleByIndex_v2")(1, &other);
+  if (!result) result = function("nvmlDeviceGetTopologyCommonAncestor")(device, other, &value);
+  show("path to device 1", result, value);
+  unsigned links = 0, link = 0;
+  for (unsigned i = 0; i < 18; i++) {
+    if (function("nvmlDeviceGetNvLinkState")(device, i, &value) || value != 1) continue;
+    links++;
+    link = i;
+  }
   printf("links %u\n", links);
   result = function("nvmlDeviceGetNvLinkState")(device, 18, &value);
   show("link that no GPU has", result, value);
-  result = function("nvmlDeviceGetNvLinkCapability")(device, 0, 0, &value);
+  result = function("nvmlDeviceGetNvLinkCapability")(device, link, 0, &value);
   show("peers by link", result, value);
-  result = function("nvmlDeviceGetNvLinkRemoteDeviceType")(device, 0, &value);
+  result = function("nvmlDeviceGetNvLinkRemoteDeviceType")(device, link, &value);
   show("link leads to", result, value);
-  char place[68] = "";
-  result = function("nvmlDeviceGetNvLinkRemotePciInfo_v2")(device, 0, place);
-  printf("switch at %s\n", result ? "no place" : place);
+  struct {
+    char legacy[16];
+    unsigned domain, bus, device, id, subsystem;
+    char text[32];
+  } place;
+  result = function("nvmlDeviceGetNvLinkRemotePciInfo_v2")(device, link, &place);
+  if (!result) result = function("nvmlDeviceGetHandleByPciBusId_v2")(place.text, &end);
+  printf("its end is %s\n", result ? "at no place" : end == other ? "device 1" : "another device");
   return 0;
 }

@@ -215,14 +215,30 @@ static const struct graft_device *nvml_device(int device) {
   struct graft_session *session = graft_ready() ? NULL : nvml_session(&device);
   return session ? graft_server_device(session, device) : NULL;
 }
-static int nvml_sensor(int device, unsigned sensor, unsigned *value) {
+static int nvml_sensor(int device, unsigned sensor, unsigned index, unsigned *value) {
   int r = graft_ready();
   struct graft_session *session = r ? NULL : nvml_session(&device), *before;
   if (!session) return r ? r : GRAFT_INVALID_DEVICE;
   before = graft_session_use(session);
-  r = rpc_graftSensor((unsigned)device, sensor, value);
+  r = rpc_graftSensor_v2((unsigned)device, sensor, index, value);
   graft_session_use(before);
   return r;
+}
+static int nvml_activity(int device, void *data, unsigned capacity, unsigned *count) {
+  int r = graft_ready();
+  struct graft_session *session = r ? NULL : nvml_session(&device), *before;
+  if (!session) return r ? r : GRAFT_INVALID_DEVICE;
+  before = graft_session_use(session);
+  r = rpc_graftActivity(data, capacity, count);
+  graft_session_use(before);
+  return r;
+}
+/* The first device of a device's server, and how many the server has; 0 for an unknown device. */
+static int nvml_neighbours(int device, int *count) {
+  int first = device;
+  struct graft_session *session = graft_ready() ? NULL : nvml_session(&device);
+  *count = session ? graft_parts(session)->devices.server_count : 0;
+  return first - device;
 }
 static int nvml_visible(int device) {
   struct graft_session *session = nvml_session(&device);
@@ -263,7 +279,7 @@ static const void *integrity_table[SLOTS(24)];
 static const void *blas_table[SLOTS(744)];
 static const void *fft_table[SLOTS(792)];
 static const void *topology_table[SLOTS(136)];
-static const void *nvml_table[6];
+static const void *nvml_table[8];
 static const void *work_table[GRAFT_WORK_SLOTS];
 static const void *cache_table[SLOTS(56)];
 
@@ -348,6 +364,8 @@ __attribute__((constructor)) static void fill(void) {
   nvml_table[3] = (void *)nvml_device;
   nvml_table[4] = (void *)nvml_visible;
   nvml_table[5] = (void *)nvml_sensor;
+  nvml_table[6] = (void *)nvml_activity;
+  nvml_table[7] = (void *)nvml_neighbours;
   work_table[GRAFT_WORK_SLOT_LISTEN] = (void *)graft_work_listen;
   work_table[GRAFT_WORK_SLOT_FLUSH] = (void *)graft_work_flush;
   work_table[GRAFT_WORK_SLOT_DEVICE] = (void *)device_of_context;

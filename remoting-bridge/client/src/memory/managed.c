@@ -1,4 +1,5 @@
 /* Managed memory, at one address for program and device. On transports that share memory it is shared memory, pinned at the server, and both see each other's writes at once. On others it is a mirror (mirror.h): both sides are equal when the program has waited, as CUDA promises for devices without CONCURRENT_MANAGED_ACCESS. It never moves to the device, so hints are only stored. With GRAFT_MANAGED=exclusive a program may touch it while kernels run, and then waits for them. */
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -42,6 +43,8 @@ GRAFT_EXPORT int cuMemAllocManaged(void *pointer, size_t bytes, unsigned int fla
                                         .shared = shared,
                                         .hints = {.home = -2, .reader = -2}});
   *(uint64_t *)pointer = (uintptr_t)memory;
+  static atomic_flag told = ATOMIC_FLAG_INIT;
+  if (!exclusive && !atomic_flag_test_and_set(&told)) rpc_graftManagedIsShared();
   return 0;
 }
 

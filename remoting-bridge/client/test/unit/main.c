@@ -25,6 +25,7 @@ int main(void) {
   test_tls_records();
   test_module();
   test_nvlinks();
+  test_activity();
   test_session(); /* last: it leaves the process with a session that could not be opened */
   printf("client-unit: %d passed, %d failed\n", passed, failed);
   return failed != 0;

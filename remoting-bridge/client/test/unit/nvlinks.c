@@ -1,4 +1,4 @@
-/* nvml/links.c with devices 0 and 1 behind a switch, device 2 of another server, device 3 with links to a GPU, and device 4, as 0 and 1, of
+/* nvml/links.c with devices 0 and 1 behind a switch, device 2 of another server, device 3 with a link to device 1, and device 4, as 0 and 1, of
  * which nothing is asked until its owner does not show it. */
 #include <string.h>
 
@@ -27,10 +27,21 @@ int driver_peer_access(const struct device *device, const struct device *peer, i
   return OK;
 }
 
-int driver_sensor(const struct device *device, enum sensor sensor, unsigned *value) {
+/* Of the links of device 3 the first leads nowhere that the program knows, and the last one to a device that the server does not have. */
+int driver_sensor(const struct device *device, enum sensor sensor, unsigned index, unsigned *value) {
   questions++;
-  *value = sensor == SENSOR_NVLINKS ? LINKS : sensor == SENSOR_NVLINK_VERSION ? 4 : of(device) == DIRECT ? 0 : REMOTE_IS_SWITCH;
-  return owner_shows ? OK : NOT_SUPPORTED;
+  *value = sensor == SENSOR_NVLINKS ? LINKS : sensor == SENSOR_NVLINK_VERSION ? 4 : LINK_TO_SWITCH;
+  if (sensor == SENSOR_NVLINK_END && of(device) == DIRECT) *value = index == LINKS - 1 ? 99 : 1;
+  return owner_shows && (sensor != SENSOR_NVLINK_END || (index < LINKS && (of(device) != DIRECT || index))) ? OK : NOT_SUPPORTED;
+}
+
+struct device *driver_neighbour(const struct device *device, unsigned ordinal) {
+  return of(device) == OF_ANOTHER_SERVER ? NULL : device_at(ordinal);
+}
+
+int nvmlDeviceGetPciInfo_v3(struct device *device, struct pci *pci) {
+  *pci = (struct pci){.bus = 0x40 + of(device)};
+  return OK;
 }
 
 static unsigned shown(unsigned i) {
@@ -45,7 +56,6 @@ void test_nvlinks(void) {
   struct pci pci;
   CHECK(shown(0) == LINKS && shown(1) == LINKS);
   CHECK(shown(OF_ANOTHER_SERVER) == 0);
-  CHECK(shown(DIRECT) == 0);
   CHECK(nvmlDeviceGetNvLinkState(number(0), LINKS, &state) == NOT_SUPPORTED);
   CHECK(nvmlDeviceGetNvLinkState(number(0), MAX_LINKS, &state) == INVALID_ARGUMENT);
   CHECK(nvmlDeviceGetNvLinkState(number(0), 0, NULL) == INVALID_ARGUMENT);
@@ -57,7 +67,15 @@ void test_nvlinks(void) {
   CHECK(!nvmlDeviceGetP2PStatus(number(0), number(1), 2, &status) && status == 0);
   CHECK(!nvmlDeviceGetP2PStatus(number(0), number(OF_ANOTHER_SERVER), 2, &status) && status != 0);
   CHECK(!nvmlDeviceGetP2PStatus(number(0), number(DIRECT), 0, &status) && status == 0);
-  CHECK(nvmlDeviceGetP2PStatus(number(DIRECT), number(0), 2, &status) == NOT_SUPPORTED);
+  CHECK(!nvmlDeviceGetP2PStatus(number(DIRECT), number(0), 2, &status) && status != 0);
+  CHECK(!nvmlDeviceGetP2PStatus(number(DIRECT), number(1), 2, &status) && status == 0);
+  CHECK(!nvmlDeviceGetP2PStatus(number(DIRECT), number(DIRECT), 2, &status) && status == 0);
+  CHECK(nvmlDeviceGetNvLinkState(number(DIRECT), 0, &state) == NOT_SUPPORTED);
+  CHECK(!nvmlDeviceGetNvLinkState(number(DIRECT), 1, &state) && state == ENABLED);
+  CHECK(nvmlDeviceGetNvLinkState(number(DIRECT), 2, &state) == NOT_SUPPORTED);
+  CHECK(!nvmlDeviceGetNvLinkRemoteDeviceType(number(DIRECT), 1, &state) && state == REMOTE_IS_GPU);
+  CHECK(!nvmlDeviceGetNvLinkRemotePciInfo_v2(number(DIRECT), 1, &pci) && pci.bus == 0x41);
+  CHECK(!link_field(number(DIRECT), 91, 0, &value) && value == 2);
   CHECK(!link_field(number(0), 165, 0, &value) && value == ENABLED);
   CHECK(link_field(number(0), 165, LINKS, &value) == NOT_SUPPORTED);
   CHECK(!link_field(number(0), 91, 0, &value) && value == LINKS);

@@ -13,6 +13,7 @@ void unit_check(bool holds, const char *file, int line, const char *condition);
 /* Reads a configuration file with this text. The reason has room for 400 bytes. */
 bool config_from(const char *text, struct graft_config *config, char *reason);
 
+void test_activity(void);
 void test_api(void);
 void test_base(void);
 void test_certificates(void);

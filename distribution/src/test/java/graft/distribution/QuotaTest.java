@@ -12,7 +12,10 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Managed memory counts against a guest's limit of GPU memory, whatever the channel. */
+/**
+ * Managed memory counts against a guest's limit of GPU memory, whatever the channel, and a program
+ * whose kernels have system-wide atomics is told of the mode for them.
+ */
 final class QuotaTest {
   @TempDir static Path folder;
   private static SoftwareServer server;
@@ -45,5 +48,6 @@ final class QuotaTest {
             freed: 32 of 32 MiB free
             at last: 32 of 32 MiB free
             """);
+    assertThat(program.err()).containsOnlyOnce("set GRAFT_MANAGED=exclusive");
   }
 }

@@ -14,7 +14,7 @@ import org.junit.jupiter.api.io.TempDir;
 /**
  * A guest sees the temperature, the power and the clocks of the server's GPU if its owner allows
  * it. The worker in its jail reads them from a library in the place of the driver's ({@code
- * src/test/c/nvml_sensors.c}), which knows the software device 0.
+ * src/test/c/nvml_sensors.c}), which knows the software devices 0 and 1.
  */
 final class SensorsTest {
   private static final String NONE =
@@ -30,17 +30,31 @@ final class SensorsTest {
       clock 3 error 3
       clock 4 error 2
       state error 3
-      utilization error 3
+      utilization 0
+      brand 0
+      traffic error 3
+      traffic error 3
+      traffic error 2
       """;
 
-  /** The library's two links: software devices do not reach each other's memory. */
-  private static final String NO_LINKS =
+  private static final String CONNECTED =
       """
+      path to device 1 20
+      links 1
+      link that no GPU has error 2
+      peers by link 1
+      link leads to 0
+      its end is device 1
+      """;
+
+  private static final String NOT_CONNECTED =
+      """
+      path to device 1 50
       links 0
       link that no GPU has error 2
       peers by link error 3
       link leads to error 3
-      switch at no place
+      its end is at no place
       """;
 
   @TempDir static Path folder;
@@ -55,7 +69,7 @@ final class SensorsTest {
   private static String shown(String device, Map<String, String> variables, String... options)
       throws Exception {
     Map<String, String> serving = new HashMap<>(variables);
-    serving.put("GRAFT_SOFTWARE_DEVICES", "2");
+    serving.put("GRAFT_SOFTWARE_DEVICES", "3");
     Path socket = folder.resolve("socket");
     SoftwareServer server =
         SoftwareServer.start(folder, serving, List.of(options), "unix://" + socket);
@@ -92,27 +106,32 @@ final class SensorsTest {
             clock 3 error 3
             clock 4 error 2
             state error 3
-            utilization error 3
+            utilization 0
+            brand 14
+            traffic 500
+            traffic 501
+            traffic error 2
             """
-                + NO_LINKS);
+                + CONNECTED);
   }
 
   @Test
   void aGpuThatTheLibraryDoesNotKnowHasNone() throws Exception {
-    assertThat(shown("1", library())).isEqualTo(NONE + NO_LINKS);
+    assertThat(shown("2", library())).isEqualTo(NONE + NOT_CONNECTED);
   }
 
   @Test
   void theOwnerMayKeepThem() throws Exception {
     Map<String, String> off = new HashMap<>(library());
     off.put("GRAFT_SENSORS", "off");
-    assertThat(shown("0", off)).isEqualTo(NONE + NO_LINKS);
-    assertThat(shown("0", library(), "--sensors", "off")).isEqualTo(NONE + NO_LINKS);
+    String noUse = NONE.replace("brand 0", "brand 14") + CONNECTED;
+    assertThat(shown("0", off)).isEqualTo(noUse);
+    assertThat(shown("0", library(), "--sensors", "off")).isEqualTo(noUse);
     assertThat(shown("0", off, "--sensors", "on")).contains("temperature 33");
   }
 
   @Test
   void theSoftwareDeviceHasNone() throws Exception {
-    assertThat(shown("0", Map.of())).isEqualTo(NONE + NO_LINKS);
+    assertThat(shown("0", Map.of())).isEqualTo(NONE + NOT_CONNECTED);
   }
 }

@@ -153,8 +153,8 @@ public final class ServeCommand implements Callable<Integer> {
       names = "--sensors",
       paramLabel = "on|off",
       description =
-          "Whether guests see the temperature, power and clocks of the whole GPU (default: on, or"
-              + " what the variable GRAFT_SENSORS says).")
+          "Whether guests see the temperature, power, clocks and PCIe traffic of the whole GPU"
+              + " (default: on, or what the variable GRAFT_SENSORS says).")
   Switch sensors;
 
   /** A choice with two values. */

@@ -42,7 +42,7 @@ public final class GpusForContainers {
     }
     Optional<String> description = DESCRIPTIONS.stream().filter(files::exists).findFirst();
     return description.isPresent()
-        ? CdiFile.read(files, description.get(), gpu.minor())
+        ? NvidiaCdi.read(files, description.get(), gpu.minor())
         : byNames(files, gpu.minor());
   }
 

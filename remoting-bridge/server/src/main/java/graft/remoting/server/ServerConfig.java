@@ -42,7 +42,8 @@ import java.util.Optional;
  * @param spinMicros how long a worker polls for the next record before it sleeps, in microseconds
  * @param rdmaPorts the ports that rdma uses, written as the client's {@code rdma-ports}; if empty,
  *     UCX chooses them
- * @param sensors whether guests see the temperature, power and clocks of the whole GPU
+ * @param sensors whether guests see the temperature, power, clocks and PCIe traffic of the whole
+ *     GPU
  * @param workerOptions further options for the workers' Java runtime
  * @param jail how workers are confined
  * @param starter the socket of the graft-starter that starts workers and confines them; empty if

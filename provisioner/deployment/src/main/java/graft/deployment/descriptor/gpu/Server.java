@@ -34,8 +34,8 @@ public record Server(
         AuditTarget audit,
     @Default("true")
         @Doc(
-            "Whether its guests see the temperature, power and clocks of the whole GPU, by which"
-                + " they can tell how much others use it.")
+            "Whether its guests see the temperature, power, clocks and PCIe traffic of the whole GPU,"
+                + " by which they can tell how much others use it.")
         boolean sensors,
     @Default("true")
         @Doc(

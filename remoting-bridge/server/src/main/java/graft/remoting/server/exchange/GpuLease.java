@@ -48,6 +48,7 @@ public final class GpuLease {
   private long alerted;
 
   private volatile Runnable ask = () -> {};
+  private volatile GuestActivity activity = GuestActivity.none();
 
   private GpuLease(long page, LongSupplier nanos) {
     this.page = page;
@@ -86,6 +87,11 @@ public final class GpuLease {
     ask = request;
   }
 
+  /** Sets what is told when the session has work on the device. */
+  public void tell(GuestActivity guest) {
+    activity = guest;
+  }
+
   /** Begins a piece of work; waits while the session has no lease. */
   public void begin() {
     if (tryBegin()) {
@@ -119,6 +125,7 @@ public final class GpuLease {
     running++;
     if (running == 1) {
       since = nanos.getAsLong();
+      activity.began(since);
     }
     return true;
   }
@@ -177,6 +184,7 @@ public final class GpuLease {
     running--;
     if (running == 0) {
       used += Math.max(0, at - since);
+      activity.ended(at);
       put(LeasePage.USED, used);
     }
     put(LeasePage.RUNNING, running);

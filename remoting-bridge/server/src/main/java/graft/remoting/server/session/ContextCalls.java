@@ -3,7 +3,6 @@ package graft.remoting.server.session;
 import graft.remoting.api.HandleKind;
 import graft.remoting.device.CudaResult;
 import graft.remoting.device.Memory;
-import graft.remoting.server.device.Sensors;
 import graft.remoting.server.session.call.Call;
 import graft.remoting.server.session.call.HandleTables;
 import graft.remoting.server.session.call.SessionCalls;
@@ -13,14 +12,11 @@ import graft.remoting.server.session.memory.TrackedDevice;
 import graft.remoting.server.session.state.SessionState;
 import graft.remoting.server.system.Scratch;
 import java.io.IOException;
-import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.HashMap;
 import java.util.Map;
-import java.util.OptionalInt;
-import java.util.UUID;
 import java.util.function.IntSupplier;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -36,7 +32,6 @@ final class ContextCalls implements SessionCalls.Context {
   // The snapshot's layout (remoting-bridge/api/README.md).
   private static final int SNAPSHOT_MEMORY = 8;
   private static final int SNAPSHOT_UUID = 16;
-  private static final int UUID_BYTES = 16;
   private static final int SNAPSHOT_DRIVER = 32;
   private static final int DRIVER = 16;
   private static final int SNAPSHOT_NAME = 48;
@@ -56,7 +51,6 @@ final class ContextCalls implements SessionCalls.Context {
   private final HostCountedDevice counted;
   private final HandleTables handles;
   private final SessionState state;
-  private final Sensors sensors = Sensors.ofEnvironment();
   private long warmContexts;
 
   /** How often the client has retained the primary context of each device. */
@@ -155,30 +149,6 @@ final class ContextCalls implements SessionCalls.Context {
   @Override
   public int graftMemoryInfo(Call call, int dev, long free, long total) {
     return inPrimary(dev, () -> device.cuMemGetInfo_v2(free, total));
-  }
-
-  /** Writes what a sensor of a GPU shows, as far as the operator allows it. */
-  @Override
-  public int graftSensor(Call call, int ordinal, int sensor, long value) {
-    if (value == 0) {
-      return CudaResult.INVALID_VALUE;
-    }
-    try (Scratch scratch = new Scratch(UUID_BYTES)) {
-      int result = device.cuDeviceGet(scratch.address(), ordinal);
-      if (result == CudaResult.SUCCESS) {
-        result = device.cuDeviceGetUuid_v2(scratch.address(), Memory.getInt(scratch.address()));
-      }
-      if (result != CudaResult.SUCCESS) {
-        return result;
-      }
-      ByteBuffer uuid = ByteBuffer.wrap(scratch.bytes(0, UUID_BYTES));
-      OptionalInt shown = sensors.read("GPU-" + new UUID(uuid.getLong(), uuid.getLong()), sensor);
-      if (shown.isEmpty()) {
-        return CudaResult.NOT_SUPPORTED;
-      }
-      Memory.putInt(value, shown.getAsInt());
-      return CudaResult.SUCCESS;
-    }
   }
 
   /** Runs a query while the device's primary context is current. */

@@ -18,6 +18,7 @@ import graft.remoting.server.session.code.CodeCalls;
 import graft.remoting.server.session.code.KeptCode;
 import graft.remoting.server.session.code.LinkCalls;
 import graft.remoting.server.session.code.PrintingCode;
+import graft.remoting.server.session.code.SystemAtomics;
 import graft.remoting.server.session.copy.CopyCalls;
 import graft.remoting.server.session.copy.DirectAccess;
 import graft.remoting.server.session.copy.PeerCalls;
@@ -115,16 +116,24 @@ public final class Session implements RecordHandler {
   private SessionCalls calls(
       Channel channel, SessionTerms terms, long warmContexts, HandleFiles files) {
     PrintingCode printing = new PrintingCode();
+    SystemAtomics atomics = new SystemAtomics();
     CodeCalls code =
         new CodeCalls(
-            device, counted, memory, handles, printing, new KeptCode(terms.code(), memory));
+            device,
+            counted,
+            memory,
+            handles,
+            printing,
+            atomics,
+            new KeptCode(terms.code(), memory));
     return new SessionCalls(
         new LinkCalls(device, memory),
         new WaitCalls(device, state, handles.usedStreams(), printing),
         new GraphCalls(device, handles),
         new SharingCalls(device, files, terms.handles()),
         new ContextCalls(device, tracked, counted, handles, state, warmContexts),
-        new ProgramCalls(terms.program()),
+        new ProgramCalls(terms.program(), terms.guest(), atomics),
+        new SensorCalls(device),
         copies,
         new RegionCalls(device, channel),
         mappings,

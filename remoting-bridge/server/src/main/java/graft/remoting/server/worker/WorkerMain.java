@@ -81,6 +81,7 @@ public final class WorkerMain {
     NativeSocket client = new NativeSocket(received.fd(), start.name());
     GuestUse use = GuestUse.map(received.fds().get(1), start.slots(), start.slot(), start.limits());
     GpuLease lease = GpuLease.map(received.fds().get(2));
+    lease.tell(use.activity());
     List<Integer> memory = received.fds().subList(FIXED, received.fds().size());
     new WorkerSession(control, backend, client, start, use, lease, memory, spinMicros, output)
         .run();

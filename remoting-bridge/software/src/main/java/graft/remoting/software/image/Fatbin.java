@@ -4,9 +4,11 @@ import io.airlift.compress.lz4.Lz4Decompressor;
 import io.airlift.compress.zstd.ZstdDecompressor;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
+import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.regex.Pattern;
 
 /**
  * The entries of a fat binary.
@@ -124,6 +126,17 @@ public final class Fatbin {
    */
   public boolean contains(byte[] bytes) {
     return entries.stream().anyMatch(entry -> indexOf(text(entry), bytes) >= 0);
+  }
+
+  /**
+   * Returns whether the pattern occurs in the code of any entry, whose bytes are the characters.
+   *
+   * @throws ImageException if an entry cannot be decompressed
+   */
+  public boolean contains(Pattern pattern) {
+    return entries.stream()
+        .map(entry -> new String(text(entry), StandardCharsets.ISO_8859_1))
+        .anyMatch(code -> pattern.matcher(code).find());
   }
 
   private static int indexOf(byte[] data, byte[] bytes) {

@@ -26,6 +26,7 @@ public final class CodeCalls implements SessionCalls.Code {
 
   private final CudaDevice device;
   private final PrintingCode printing;
+  private final SystemAtomics atomics;
   private final KeptCode kept;
   private final HostCountedDevice counted;
   private final HostMemory memory;
@@ -44,12 +45,14 @@ public final class CodeCalls implements SessionCalls.Code {
       HostMemory memory,
       HandleTables handles,
       PrintingCode printing,
+      SystemAtomics atomics,
       KeptCode kept) {
     this.device = device;
     this.counted = counted;
     this.memory = memory;
     this.handles = handles;
     this.printing = printing;
+    this.atomics = atomics;
     this.kept = kept;
   }
 
@@ -93,6 +96,7 @@ public final class CodeCalls implements SessionCalls.Code {
   private int use(long image, long bytes, ImageUser user) {
     if (bytes < 8 || Memory.getInt(image) != FatbinWrapper.MAGIC) {
       printing.loaded(image, bytes);
+      atomics.loaded(image, bytes);
       return user.use(image);
     }
     printing.loadedOther();

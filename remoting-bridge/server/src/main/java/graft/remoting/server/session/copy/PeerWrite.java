@@ -1,33 +1,20 @@
 package graft.remoting.server.session.copy;
 
 import graft.remoting.device.CudaDevice;
-import graft.remoting.device.CudaResult;
 import graft.remoting.server.connection.DataConnection;
-import graft.remoting.server.connection.Destination;
 import graft.remoting.server.session.call.RefusedCallException;
-import graft.remoting.server.session.state.SessionContext;
 import graft.remoting.server.session.state.SessionState;
 import graft.remoting.server.session.state.Staging;
 import graft.remoting.server.session.state.Waiters;
-import java.io.IOException;
-import java.util.concurrent.ConcurrentLinkedQueue;
-import java.util.concurrent.atomic.AtomicInteger;
 
 /**
  * Copies data that comes from another server to the device, in the order of the legacy default
- * stream. The connections' threads receive into pinned buffers, and the link's thread queues the
- * buffers' copies.
+ * stream. The link's thread queues the copies.
  */
-final class PeerWrite implements Destination {
+final class PeerWrite extends BufferedWrite {
   private static final long DEFAULT_STREAM = 0;
 
-  private final CudaDevice device;
-  private final SessionState state;
-  private final SessionContext context;
   private final Staging staging;
-  private final long target;
-  private final ConcurrentLinkedQueue<Part> parts = new ConcurrentLinkedQueue<>();
-  private final AtomicInteger result = new AtomicInteger(CudaResult.SUCCESS);
 
   /**
    * Creates a copy in the context that is current now.
@@ -35,49 +22,21 @@ final class PeerWrite implements Destination {
    * @param link the number of the link, which has buffers of its own
    */
   PeerWrite(CudaDevice device, SessionState state, int link, long target) {
-    this.device = device;
-    this.state = state;
-    this.context = state.context();
+    super(device, state, target, DEFAULT_STREAM);
     this.staging = context.link(link);
-    this.target = target;
   }
-
-  private record Part(Staging.Buffer buffer, long offset, long length) {}
 
   @Override
-  public void receive(DataConnection connection, long offset, long length) throws IOException {
-    for (long done = 0; done < length; ) {
-      long part = Math.min(staging.bufferSize(), length - done);
-      Staging.Buffer buffer;
-      try {
-        buffer = buffer();
-      } catch (RefusedCallException e) {
-        note(e.result());
-        connection.drop(length - done);
-        return;
-      }
-      Part its = new Part(buffer, offset + done, part);
-      try {
-        connection.receive(
-            buffer.address(),
-            part,
-            () -> {
-              parts.add(its);
-              connection.arrived();
-            });
-      } catch (IOException e) {
-        staging.give(buffer);
-        throw e;
-      }
-      done += part;
-    }
+  Staging staging(DataConnection connection) {
+    return staging;
   }
 
-  private Staging.Buffer buffer() {
-    Staging.Buffer buffer = staging.takeFree();
+  @Override
+  Staging.Buffer buffer(DataConnection connection, Staging its) {
+    Staging.Buffer buffer = its.takeFree();
     if (buffer == null) {
       enter();
-      buffer = staging.takeInTurn(true);
+      buffer = its.takeInTurn(true);
     }
     return buffer;
   }
@@ -90,18 +49,8 @@ final class PeerWrite implements Destination {
 
   @Override
   public void settle() {
-    for (Part part = parts.poll(); part != null; part = parts.poll()) {
-      note(
-          device.cuMemcpyHtoDAsync_v2(
-              target + part.offset(), part.buffer().address(), part.length(), DEFAULT_STREAM));
-      note(staging.copies(part.buffer(), DEFAULT_STREAM));
-    }
+    queueCopies();
     staging.recycle();
-  }
-
-  @Override
-  public boolean isUnsettled() {
-    return !parts.isEmpty();
   }
 
   /** Waits until all that has arrived is copied. Returns the first error. */
@@ -114,12 +63,6 @@ final class PeerWrite implements Destination {
     } catch (RefusedCallException e) {
       note(e.result());
     }
-    return result.get();
-  }
-
-  private void note(int answer) {
-    if (answer != CudaResult.SUCCESS) {
-      result.compareAndSet(CudaResult.SUCCESS, answer);
-    }
+    return result();
   }
 }

@@ -23,7 +23,7 @@ import java.util.stream.Stream;
  *
  * @see <a href="https://github.com/cncf-tags/container-device-interface/blob/main/SPEC.md">CDI</a>
  */
-final class CdiFile {
+final class NvidiaCdi {
   private static final String KIND = "nvidia.com/gpu";
   private static final Pattern VERSION = Pattern.compile("(0\\.[3-9]|1\\.[01])\\.[0-9]+");
 
@@ -86,14 +86,14 @@ final class CdiFile {
   private final Sysfs files;
   private final String path;
 
-  private CdiFile(Sysfs files, String path) {
+  private NvidiaCdi(Sysfs files, String path) {
     this.files = files;
     this.path = path;
   }
 
   /** What a container needs of the GPU with that number in its device node. */
   static GpuForContainer read(Sysfs files, String path, int minor) {
-    return new CdiFile(files, path).read(minor);
+    return new NvidiaCdi(files, path).read(minor);
   }
 
   private GpuForContainer read(int minor) {

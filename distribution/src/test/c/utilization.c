@@ -1,0 +1,137 @@
+/* What NVML shows of a vGPU while another process of the same guest works on it, and what another guest, GRAFT_NAME=limited, sees of it. */
+#include <dlfcn.h>
+#include <stdint.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "check.h"
+
+int cuInit(unsigned flags);
+int cuDevicePrimaryCtxRetain(void **context, int device);
+int cuCtxSetCurrent(void *context);
+int cuCtxSynchronize(void);
+int cuModuleLoadData(void **module, const void *image);
+int cuModuleGetFunction(void **function, void *module, const char *name);
+int cuMemAlloc_v2(uint64_t *pointer, size_t bytes);
+int cuLaunchKernel(void *function, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz,
+                   unsigned shared, void *stream, void **parameters, void **extra);
+
+static const char PTX[] =
+    ".version 6.4\n.target sm_50\n.address_size 64\n"
+    ".visible .entry spin(.param .u32 rounds) {\n"
+    "  .reg .u32 %r<3>; .reg .pred %p;\n"
+    "  ld.param.u32 %r1, [rounds]; mov.u32 %r2, 0;\n"
+    "again: add.u32 %r2, %r2, 1; setp.lt.u32 %p, %r2, %r1; @%p bra again; ret;\n}\n";
+
+#define MEMORY (4u << 20)
+enum { SECOND = 1000, GPU_UTILIZATION = 1 };
+
+static long milliseconds(void) {
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+/* Works without a pause, and says so after a second and a half. */
+static void work(int ready) {
+  void *context, *module, *function;
+  uint64_t memory;
+  unsigned rounds = 1000000;
+  void *parameters[] = {&rounds};
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  RUN(cuInit(0));
+  RUN(cuDevicePrimaryCtxRetain(&context, 0));
+  RUN(cuCtxSetCurrent(context));
+  RUN(cuModuleLoadData(&module, PTX));
+  RUN(cuModuleGetFunction(&function, module, "spin"));
+  RUN(cuMemAlloc_v2(&memory, MEMORY));
+  for (long begin = milliseconds();;) {
+    RUN(cuLaunchKernel(function, 1, 1, 1, 1, 1, 1, 0, NULL, parameters, NULL));
+    RUN(cuCtxSynchronize());
+    if (ready >= 0 && milliseconds() - begin > SECOND * 3 / 2) {
+      if (write(ready, "", 1) != 1) exit(1);
+      ready = -1;
+    }
+  }
+}
+
+static void *library;
+
+static int (*function(const char *name))() {
+  void *symbol = dlsym(library, name);
+  int (*found)();
+  memcpy(&found, &symbol, sizeof symbol);
+  return found;
+}
+
+static const char *amount(int result, unsigned percent) {
+  return result == 6 ? "none" : result ? "an error" : percent == 0 ? "0" : percent < 50 ? "less than half" : percent <= 100 ? "most" : "too much";
+}
+
+static void show(const char *who, pid_t worker) {
+  struct {
+    unsigned gpu, memory;
+  } rates = {0, 0};
+  struct {
+    unsigned pid;
+    unsigned long long used;
+    unsigned instance, compute;
+  } processes[8];
+  struct {
+    unsigned pid;
+    unsigned long long timestamp;
+    unsigned sm, memory, encoder, decoder;
+  } uses[8] = {{0}};
+  struct {
+    unsigned long long timestamp, value;
+  } samples[32];
+  unsigned count = 8;
+  int type, result;
+  void *device;
+  if (!(library = dlopen("libnvidia-ml.so.1", RTLD_NOW)) || function("nvmlInit_v2")() ||
+      function("nvmlDeviceGetHandleByIndex_v2")(0, &device)) {
+    exit(2);
+  }
+  result = function("nvmlDeviceGetUtilizationRates")(device, &rates);
+  printf("%s: utilization %s\n", who, amount(result, rates.gpu));
+  result = function("nvmlDeviceGetComputeRunningProcesses_v3")(device, &count, processes);
+  printf("%s: %u processes", who, result ? 99 : count);
+  for (unsigned i = 0; !result && i < count; i++) {
+    printf(", %s with %s", processes[i].pid == (unsigned)worker ? "the other one" : "a stranger",
+           processes[i].used >= MEMORY && processes[i].used < 1u << 30 ? "its memory" : "other memory");
+  }
+  count = 8;
+  result = function("nvmlDeviceGetProcessUtilization")(device, uses, &count, 0ull);
+  printf("\n%s: its processes use %s\n", who, amount(result, uses[0].sm));
+  count = 32;
+  result = function("nvmlDeviceGetSamples")(device, GPU_UTILIZATION, 0ull, &type, &count, samples);
+  printf("%s: last sample %s\n", who, amount(result, result ? 0 : (unsigned)samples[count - 1].value));
+  fflush(stdout);
+}
+
+int main(void) {
+  int ready[2], status;
+  char byte;
+  if (pipe(ready)) return 2;
+  pid_t worker = fork();
+  if (!worker) work(ready[1]);
+  close(ready[1]);
+  if (read(ready[0], &byte, 1) != 1) return 2;
+  pid_t other = fork();
+  if (!other) {
+    setenv("GRAFT_NAME", "limited", 1);
+    show("another guest", worker);
+    exit(0);
+  }
+  if (waitpid(other, &status, 0) != other || status) return 2;
+  show("the same guest", worker);
+  kill(worker, SIGKILL);
+  waitpid(worker, &status, 0);
+  return 0;
+}

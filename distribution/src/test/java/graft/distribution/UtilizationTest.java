@@ -1,0 +1,41 @@
+package graft.distribution;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.nio.file.Path;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/**
+ * NVML in a guest shows for how long the guest's own processes use the vGPU, and no other guest's.
+ */
+final class UtilizationTest {
+  @TempDir static Path folder;
+
+  @Test
+  void aGuestSeesItsOwnProcessesAlone() throws Exception {
+    Programs.build(folder, List.of("utilization"));
+    SoftwareServer server = SoftwareServer.forAllChannels(folder);
+    try {
+      String program = folder.resolve("utilization").toString();
+      Finished finished =
+          Finished.run(folder, server.environment(server.over("unix")), List.of(program));
+      assertThat(finished.code()).as("%s", finished).isZero();
+      assertThat(finished.out())
+          .isEqualTo(
+              """
+              another guest: utilization 0
+              another guest: 0 processes
+              another guest: its processes use none
+              another guest: last sample 0
+              the same guest: utilization most
+              the same guest: 1 processes, the other one with its memory
+              the same guest: its processes use most
+              the same guest: last sample most
+              """);
+    } finally {
+      server.stop();
+    }
+  }
+}
