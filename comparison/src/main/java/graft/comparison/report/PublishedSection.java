@@ -12,15 +12,31 @@ import java.util.Optional;
 final class PublishedSection {
   private PublishedSection() {}
 
-  static void write(Html html, Findings findings, List<Published> published) {
-    if (published.isEmpty()) {
-      return;
+  /**
+   * Writes the figures that have one of this comparison beside them into the report, and the others
+   * into its appendix.
+   */
+  static void write(Html html, Html appendix, Findings findings, List<Published> published) {
+    List<Published> beside = new ArrayList<>();
+    List<Published> alone = new ArrayList<>();
+    published.forEach(f -> (ownValues(findings, f).isEmpty() ? alone : beside).add(f));
+    if (!beside.isEmpty()) {
+      html.element("h2", "Published figures beside these");
+      html.element(
+          "p",
+          "Others' figures, as published, on their hardware and software. In brackets: time"
+              + " relative to the publication's own baseline. The line below each is what was"
+              + " measured here."
+              + (alone.isEmpty() ? "" : " The appendix lists those without a figure of this run."));
+      table(html, findings, beside);
     }
-    html.element("h2", "Published figures beside these");
-    html.element(
-        "p",
-        "Others' figures, as published, on their hardware and software. In brackets: time relative"
-            + " to the publication's own baseline. The line below each is what was measured here.");
+    if (!alone.isEmpty()) {
+      appendix.element("h2", "Published figures that nothing here was measured for");
+      table(appendix, findings, alone);
+    }
+  }
+
+  private static void table(Html html, Findings findings, List<Published> published) {
     html.open("table", "class", "words").open("thead").open("tr");
     html.element("th", "what").element("th", "values").element("th", "source").close().close();
     html.open("tbody");

@@ -51,7 +51,7 @@ public final class Runner {
     } else if (entry instanceof Entry.Run run) {
       done.add(name(run.block(), run.setting(), run.key()));
     } else if (entry instanceof Entry.Profile profile) {
-      done.add(name(0, profile.setting(), profile.key()));
+      done.add(profileName(profile.block(), profile.setting(), profile.key()));
     } else if (entry instanceof Entry.Preparing preparing) {
       open.add(preparing.setting());
     } else if (entry instanceof Entry.Down down) {
@@ -65,6 +65,10 @@ public final class Runner {
 
   private static String name(int block, String setting, String key) {
     return block + " " + setting + " " + key;
+  }
+
+  private static String profileName(int block, String setting, String key) {
+    return "profile " + name(block, setting, key);
   }
 
   private void write(Entry entry) throws IOException {
@@ -316,25 +320,33 @@ public final class Runner {
     return reading.result();
   }
 
-  /** Profiles a case once in each setting that uses Graft's client. */
+  /** Profiles a case once in each block, in settings that use Graft's client. */
   private void profile(Place place, Visit visit, Case run, Program program) throws Exception {
     Setting setting = visit.setting();
     boolean client = setting.kind().isRemoted() && setting.middleware().isGraft();
-    if (!client || stop.isAsked() || !done.add(name(0, setting.name(), run.key()))) {
+    boolean isNew = done.add(profileName(visit.block(), setting.name(), run.key()));
+    if (!client || stop.isAsked() || !isNew) {
       return;
     }
     Map<String, Object> profile;
     try {
       String text = place.run(program.profiled(), 1).get(0).profile();
       if (text.isEmpty()) {
-        progress.note(run.key() + " in " + setting.name() + " left no profile");
+        noProfile(setting, run, "it left none");
         return;
       }
       profile = Json.readObject(text);
     } catch (PlaceLostException | IOException e) {
-      progress.note("no profile of " + run.key() + " in " + setting.name() + ": " + e.getMessage());
+      noProfile(setting, run, e.getMessage());
       return;
     }
-    write(new Entry.Profile(setting.name(), run.key(), profile));
+    write(new Entry.Profile(visit.block(), setting.name(), run.key(), profile));
+  }
+
+  /** Says once, and not for each block, that a case cannot be profiled in a setting. */
+  private void noProfile(Setting setting, Case run, String why) {
+    if (done.add(profileName(0, setting.name(), run.key()))) {
+      progress.note("no profile of " + run.key() + " in " + setting.name() + ": " + why);
+    }
   }
 }
