@@ -89,6 +89,7 @@ public final class Suites {
         List.of(),
         Optional.empty(),
         List.of(),
+        Optional.empty(),
         Optional.of(5),
         Optional.empty());
   }

@@ -34,6 +34,7 @@ final class CompareTest {
       workloads:
         - {name: kernels, arguments: [only=multi-copy, scale=0.1], profile: true}
         - {name: broken, kind: exec, program: [sh, -c, 'echo no such thing >&2; exit 3']}
+        - {name: wrong, kind: exec, program: [echo, sum=3], check: 'sum=4\\b'}
       """;
 
   /**
@@ -81,15 +82,16 @@ final class CompareTest {
     Path out = folder.resolve("out");
     List<String> log = Files.readAllLines(out.resolve("results.jsonl"));
     assertThat(log.stream().filter(line -> line.contains("\"entry\":\"run\"")))
-        .as("two ways, two workloads")
-        .hasSize(4);
+        .as("two ways, three workloads")
+        .hasSize(6);
     assertThat(log.stream().filter(line -> line.contains("\"entry\":\"profile\"")))
         .hasSize(2)
         .allMatch(
             line -> line.contains("\"direction\":\"h2d\",\"memory\":\"pinned\",\"count\":24"));
     assertThat(Files.readString(out.resolve("report.html")))
         .contains("the software device has no driver of its own")
-        .contains("exit code 3: no such thing");
+        .contains("exit code 3: no such thing")
+        .contains("its output has nothing that matches check, sum=4");
     assertThat(Files.readString(out.resolve("results.csv")))
         .contains("shm,kernels,kernels,multi-copy,104856,MB/s,warm,1,");
   }
