@@ -21,7 +21,7 @@ final class HtmlReport {
   private static final int BUSY = 4;
 
   /** The rows of a table in the report; the appendix has the whole table. */
-  private static final int MOST_ROWS = 12;
+  static final int MOST_ROWS = 12;
 
   private final Findings findings;
   private final List<Published> published;
@@ -60,7 +60,7 @@ final class HtmlReport {
     head(title);
     appendixHead(title);
     overview();
-    HypervisorTable.of(findings).write(html);
+    HypervisorTable.of(findings).write(html, appendix);
     fidelity();
     notMeasured();
     new PlotSections(findings, palette, html, figures).write();
@@ -223,14 +223,14 @@ final class HtmlReport {
               + all.size()
               + " programs ran in every setting that the machine can have. The others:");
       programs(html, some.subList(0, Math.min(some.size(), MOST_ROWS)));
-      more(some.size());
+      more(html, some.size());
     }
     appendix.element("h2", "What runs where");
     programs(appendix, all);
   }
 
   /** Says that the appendix continues a table. */
-  private void more(int rows) {
+  static void more(Html html, int rows) {
     if (rows > MOST_ROWS) {
       html.element("p", (rows - MOST_ROWS) + " more are in the appendix.");
     }
@@ -290,7 +290,7 @@ final class HtmlReport {
         e -> rows.add(List.of(e.setting(), "did not come up in block " + e.block(), e.why())));
     rows.addAll(failed(failures));
     reasons(html, rows.subList(0, Math.min(rows.size(), MOST_ROWS)));
-    more(rows.size());
+    more(html, rows.size());
     if (rows.size() > MOST_ROWS) {
       appendix.element("h2", "What could not be measured");
       reasons(appendix, rows);

@@ -1,10 +1,12 @@
 package graft.comparison.report;
 
+import graft.comparison.run.Case;
 import graft.comparison.run.Entry;
 import graft.comparison.statistics.Interval;
 import graft.comparison.statistics.Summary;
 import graft.comparison.suite.WorkloadKind;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.Comparator;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -47,9 +49,12 @@ final class ProfileSection {
 
   ProfileSection(Findings findings) {
     this.findings = findings;
-    List<String> order = findings.settings();
+    List<String> settings = findings.settings();
+    List<String> cases = Case.of(findings.suite()).stream().map(Case::key).toList();
     List<Entry.Profile> sorted = new ArrayList<>(findings.of(Entry.Profile.class));
-    sorted.sort(Comparator.comparingInt(profile -> order.indexOf(profile.setting())));
+    sorted.sort(
+        Comparator.<Entry.Profile>comparingInt(profile -> cases.indexOf(profile.key()))
+            .thenComparingInt(profile -> settings.indexOf(profile.setting())));
     for (Entry.Profile profile : sorted) {
       profiles
           .computeIfAbsent(new Place(profile.key(), profile.setting()), p -> new ArrayList<>())
@@ -117,7 +122,7 @@ final class ProfileSection {
             + ", measured by the client"
             + (hasIntervals(list) ? "; whiskers are 95% intervals of each part." : "."),
         new StackPlot(list));
-    agreement(html);
+    agreement(html, appendix);
     appendix.element("h2", "Transfers of the profiled programs");
     TransferTable.write(appendix, findings.of(Entry.Profile.class));
   }
@@ -150,25 +155,42 @@ final class ProfileSection {
     return new StackPlot.Bar(place.setting(), parts, agreed ? "" : FLAG);
   }
 
-  /** Writes the comparison with the times that the synthetic program measured itself. */
-  private void agreement(Html html) {
+  /**
+   * Writes the comparison with the times that the synthetic program measured itself: where the two
+   * disagree into the report, and all of it into the appendix.
+   */
+  private void agreement(Html html, Html appendix) {
     if (comparisons.isEmpty()) {
       return;
     }
+    List<Comparison> disagree = comparisons.values().stream().filter(c -> !c.isAgreed()).toList();
     html.element(
         "p",
         "The share of transfers in the time of transfers and kernels, by these profiles and by the"
-            + " program's own clock in the runs that count. The two disagree if they differ by more"
-            + " than "
+            + " program's own clock in the runs that count, agrees in "
+            + (comparisons.size() - disagree.size())
+            + " of "
+            + comparisons.size()
+            + " cases. The two disagree if they differ by more than "
             + (int) TOLERANCE
-            + " percentage points and their intervals do not overlap: the profiler's waits then"
-            + " change what the program does, and the plot of the set shares is the one to trust.");
+            + " percentage points and their intervals do not overlap. A profile includes the"
+            + " program's preparation, and its waits change what the program does: where the two"
+            + " disagree, trust the plot of the set shares.");
+    if (!disagree.isEmpty()) {
+      table(html, disagree.subList(0, Math.min(disagree.size(), HtmlReport.MOST_ROWS)));
+      HtmlReport.more(html, disagree.size());
+    }
+    appendix.element("h2", "Shares of transfers, by profiles and by the program's own clock");
+    table(appendix, comparisons.values());
+  }
+
+  private static void table(Html html, Collection<Comparison> comparisons) {
     html.open("table", "class", "figures").open("thead").open("tr");
     for (String column : List.of("case", "setting", "profiles", "program's own clock", "")) {
       html.element("th", column);
     }
     html.close().close().open("tbody");
-    for (Comparison comparison : comparisons.values()) {
+    for (Comparison comparison : comparisons) {
       html.open("tr").element("th", comparison.place().key());
       html.element("td", comparison.place().setting());
       html.element("td", share(comparison.profiled())).element("td", share(comparison.own()));

@@ -10,11 +10,14 @@ import java.util.Optional;
 
 /** The report's section that shows figures published by others beside those of this run. */
 final class PublishedSection {
+  /** The published figures in the report, each with a line of what was measured here. */
+  private static final int MOST = 6;
+
   private PublishedSection() {}
 
   /**
-   * Writes the figures that have one of this comparison beside them into the report, and the others
-   * into its appendix.
+   * Writes the first figures that have one of this comparison beside them into the report, and all
+   * into its appendix, if there are others.
    */
   static void write(Html html, Html appendix, Findings findings, List<Published> published) {
     List<Published> beside = new ArrayList<>();
@@ -27,12 +30,14 @@ final class PublishedSection {
           "Others' figures, as published, on their hardware and software. In brackets: time"
               + " relative to the publication's own baseline. The line below each is what was"
               + " measured here."
-              + (alone.isEmpty() ? "" : " The appendix lists those without a figure of this run."));
-      table(html, findings, beside);
+              + (published.size() > Math.min(beside.size(), MOST)
+                  ? " The appendix has more."
+                  : ""));
+      table(html, findings, beside.subList(0, Math.min(beside.size(), MOST)));
     }
-    if (!alone.isEmpty()) {
-      appendix.element("h2", "Published figures that nothing here was measured for");
-      table(appendix, findings, alone);
+    if (!alone.isEmpty() || beside.size() > MOST) {
+      appendix.element("h2", "Published figures");
+      table(appendix, findings, published);
     }
   }
 

@@ -127,14 +127,21 @@ public final class Runner {
   private void visit(List<Case> cases, List<Setting> settings, long seed) throws Exception {
     calibrate(cases, settings);
     List<Visit> visits = Visit.plan(settings, cases, suite.blocks(), seed);
-    for (int i = 0; i < visits.size() && !stop.isAsked(); i++) {
-      Visit visit = visits.get(i);
+    for (Visit visit : visits) {
       List<Case> left = left(visit);
-      if (!left.isEmpty() && !impossible.contains(visit.setting().name())) {
-        progress.visit(i + 1, visits.size(), visit);
+      if (!stop.isAsked() && !left.isEmpty() && isPossible(visit)) {
+        List<Visit> possible = visits.stream().filter(this::isPossible).toList();
+        progress.visit(possible.indexOf(visit) + 1, possible.size(), visit);
         stay(visit, left);
       }
     }
+  }
+
+  /**
+   * Visits of impossible settings are not counted, so that the numbers that are shown do not jump.
+   */
+  private boolean isPossible(Visit visit) {
+    return !impossible.contains(visit.setting().name());
   }
 
   private List<Case> left(Visit visit) {

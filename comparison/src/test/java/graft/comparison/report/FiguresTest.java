@@ -113,8 +113,8 @@ class FiguresTest {
     profile(35);
     String html = report();
     List<Path> drawings = files(".svg");
-    long inReport = html.split("<figure ", -1).length - 1;
-    assertThat(drawings).hasSize((int) inReport).hasSize(7);
+    int inReport = html.split("<figure ", -1).length - 1;
+    assertThat(drawings).hasSize(inReport).hasSize(7);
     for (Path drawing : drawings) {
       String svg = Files.readString(drawing);
       assertThat(parsed(svg).getElementsByTagName("title").getLength()).isEqualTo(1);
@@ -219,6 +219,8 @@ class FiguresTest {
     profile(35);
     assertThat(report())
         .contains("Means of 3 runs, measured by the client")
+        .contains("agrees in 1 of 1 cases");
+    assertThat(Files.readString(folder.resolve("appendix.html")))
         .contains("<td>35.2% (35.1 to 35.3)</td><td>35.0% (35.0 to 35.0)</td><td>agrees</td>");
     assertThat(Files.readString(files("profiles.csv").get(0)))
         .contains(CASE + ",shm,transfer,35.2000000,35.1")

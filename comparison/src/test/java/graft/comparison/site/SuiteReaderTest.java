@@ -136,8 +136,8 @@ class SuiteReaderTest {
         .hasMessageContaining("suite.yaml:9:32: shm takes no further nodes")
         .hasMessageContaining("suite.yaml:11:31: 110 is no share")
         .hasMessageContaining("suite.yaml:12:5: exec needs a program")
-        .hasMessageContaining("suite.yaml:14:24: only exec takes a check")
-        .hasMessageContaining("suite.yaml:15:56: no regular expression: ")
+        .hasMessageContaining("suite.yaml:14:27: only exec takes a check")
+        .hasMessageContaining("suite.yaml:15:53: no regular expression: ")
         .hasMessageContaining("the pattern has no group");
   }
 

@@ -2,7 +2,6 @@ package graft.cli.measuring;
 
 import graft.cli.terminal.ExitCode;
 import graft.cli.terminal.Output;
-import graft.cli.terminal.TextProgress;
 import graft.cli.terminal.Version;
 import graft.common.GraftException;
 import graft.comparison.report.Findings;
@@ -85,7 +84,7 @@ public final class CompareCommand implements Callable<Integer> {
   }
 
   private boolean measure(Comparison comparison, SuiteFile file, Stop stop) throws IOException {
-    Site site = new CompareSite(file, Version.text(), new TextProgress(output.err()), stop);
+    Site site = new CompareSite(file, Version.text(), new FirstTimeProgress(output.err()), stop);
     boolean whole =
         comparison.run(
             site,
