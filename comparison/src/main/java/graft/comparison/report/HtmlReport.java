@@ -176,7 +176,7 @@ final class HtmlReport {
           "overview",
           "Cost of each setting by workload",
           "Geometric means over all figures of a workload. " + PlotSections.relative(findings),
-          new OverheadPlot(rows, others, findings.baseline()));
+          new OverheadPlot(rows, others, findings.baseline(), "workload"));
     }
   }
 

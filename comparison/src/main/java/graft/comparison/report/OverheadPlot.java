@@ -9,8 +9,11 @@ import java.util.stream.DoubleStream;
 /**
  * Ratios to the baseline as bars that begin at the baseline, with their confidence intervals. The
  * axis is logarithmic, so that twice and half the baseline are at equal distances from it.
+ *
+ * @param yTitle what the labels of the rows are
  */
-record OverheadPlot(List<Row> rows, List<String> settings, String baseline) implements Plot {
+record OverheadPlot(List<Row> rows, List<String> settings, String baseline, String yTitle)
+    implements Plot {
   /** The ratios of one row by setting; a setting without a ratio has no bar. */
   record Row(String label, Map<String, Overhead> overheads) {}
 
@@ -49,7 +52,7 @@ record OverheadPlot(List<Row> rows, List<String> settings, String baseline) impl
 
   @Override
   public Map<String, Object> axes() {
-    return Map.of("kind", "overheads", "x", xTitle(), "y", "", "logarithmic", true);
+    return Map.of("kind", "overheads", "x", xTitle(), "y", yTitle, "logarithmic", true);
   }
 
   @Override
@@ -83,6 +86,7 @@ record OverheadPlot(List<Row> rows, List<String> settings, String baseline) impl
       html.empty("line", "x1", x, "x2", x, "y1", TOP - 4, "y2", height - BOTTOM - 4, "class", kind);
       html.element("text", Numbers.tick(tick) + "×", "x", x, "y", TOP - 10, "class", "tick middle");
     }
+    html.element("text", yTitle, "x", LEFT - 10, "y", TOP - 10, "class", "tick end");
     double y = TOP + 2;
     for (Row row : rows) {
       double middle = y + row.overheads().size() * BAR / 2;

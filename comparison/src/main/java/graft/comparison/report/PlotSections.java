@@ -181,7 +181,10 @@ final class PlotSections {
     }
     if (!rows.isEmpty()) {
       figures.add(
-          name, title, relative(findings), new OverheadPlot(rows, others, findings.baseline()));
+          name,
+          title,
+          relative(findings),
+          new OverheadPlot(rows, others, findings.baseline(), "figure"));
     }
   }
 

@@ -53,7 +53,7 @@ public final class ResultsPlot {
     rows.removeIf(row -> row.overheads().isEmpty());
     List<String> others =
         results.settings().stream().filter(setting -> !setting.equals(baseline)).toList();
-    OverheadPlot overheads = new OverheadPlot(rows, others, baseline);
+    OverheadPlot overheads = new OverheadPlot(rows, others, baseline, "figure");
     double below = Drawing.LEGEND + Math.ceil(curves.size() / 2.0) * CurvePlot.HEIGHT;
     double height = below + (rows.isEmpty() ? 0 : Drawing.LEGEND + overheads.height());
     Drawing.open(html, OverheadPlot.WIDTH, height);

@@ -33,6 +33,7 @@ record StackPlot(List<Group> groups) implements Plot {
   }
 
   private static final String X_TITLE = "milliseconds";
+  private static final String Y_TITLE = "case, setting";
   private static final double WIDTH = 820;
   private static final double LEFT = 250;
   private static final double RIGHT = 120;
@@ -78,7 +79,7 @@ record StackPlot(List<Group> groups) implements Plot {
 
   @Override
   public Map<String, Object> axes() {
-    return Map.of("kind", "stack", "x", X_TITLE, "y", "", "logarithmic", false);
+    return Map.of("kind", "stack", "x", X_TITLE, "y", Y_TITLE, "logarithmic", false);
   }
 
   @Override
@@ -121,6 +122,7 @@ record StackPlot(List<Group> groups) implements Plot {
       html.empty("line", "x1", x, "x2", x, "y1", TOP - 4, "y2", bottom, "class", "grid");
       html.element("text", Numbers.tick(tick), "x", x, "y", TOP - 10, "class", "tick middle");
     }
+    html.element("text", Y_TITLE, "x", 4, "y", TOP - 10, "class", "tick");
     double y = TOP + 2;
     for (Group group : groups) {
       double middle = y + group.bars().size() * BAR / 2;

@@ -17,6 +17,7 @@ import sys
 import textwrap
 
 HERE = os.path.dirname(os.path.abspath(__file__))
+CAPTION_WIDTH = {True: 110, False: 62}  # characters, of wide figures and of narrow ones
 MARKERS = ["o", "s", "^", "D"]
 
 
@@ -99,6 +100,12 @@ def overheads(axes, figure, rows):
         )
     axes.axvline(1, color="black", linewidth=1)
     axes.set_xscale("log")
+    low, high = axes.get_xlim()
+    fine = [0.25, 0.5, 0.7, 0.8, 0.9, 1, 1.1, 1.2, 1.5, 2, 3, 5]
+    coarse = [part * 10.0**power for power in range(-3, 5) for part in ((1, 2, 5) if high / low < 100 else (1,))]
+    ticks = [tick for tick in (fine if high / low < 5 else coarse) if low <= tick <= high]
+    axes.set_xticks(ticks, ["%g×" % tick for tick in ticks])
+    axes.minorticks_off()
     axes.set_yticks(list(middles.values()), list(middles))
     axes.invert_yaxis()
 
@@ -145,7 +152,7 @@ def draw(pyplot, figure, file):
     axes.tick_params(labelsize=8)
     axes.legend(fontsize=7)
     caption = "Figure %s. %s. %s" % (figure["number"], figure["title"], figure["caption"])
-    wrapped = "\n".join(textwrap.wrap(caption.strip(), 110 if wide else 62))
+    wrapped = "\n".join(textwrap.wrap(caption.strip(), CAPTION_WIDTH[wide]))
     drawing.text(0.01, 0, wrapped.replace("$", r"\$"), fontsize=8, va="top", ha="left")
     drawing.tight_layout()
     drawing.savefig(file, bbox_inches="tight")
@@ -153,7 +160,9 @@ def draw(pyplot, figure, file):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter, usage=argparse.SUPPRESS)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter, usage=argparse.SUPPRESS
+    )
     parser.add_argument("--format", default="pdf", choices=["pdf", "svg", "png"])
     parser.add_argument("--output", default=os.path.join(HERE, "drawn"))
     parser.add_argument("figures", nargs="*", metavar="FIGURE")

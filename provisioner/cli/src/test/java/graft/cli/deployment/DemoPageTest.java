@@ -3,13 +3,8 @@ package graft.cli.deployment;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import graft.cli.Main;
-import graft.cli.terminal.ExitCode;
 import graft.common.GraftException;
-import java.io.PrintWriter;
 import java.io.StringReader;
-import java.io.StringWriter;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
@@ -42,18 +37,6 @@ class DemoPageTest {
     assertThat(parsed.getElementsByTagName("td").item(3).getTextContent()).isEqualTo(ATTACK);
     assertThat(parsed.getElementsByTagName("pre").item(0).getTextContent())
         .isEqualTo("plan " + ATTACK);
-  }
-
-  /** Else the page of `graft demo --page lab.yaml` would replace the descriptor. */
-  @Test
-  void aDescriptorIsNoPage() throws Exception {
-    Path descriptor = Files.writeString(folder.resolve("lab.yaml"), "precious");
-    StringWriter err = new StringWriter();
-    String[] args = {"demo", "--page", descriptor.toString()};
-    int code = Main.commandLine(args).setErr(new PrintWriter(err)).execute(args);
-    assertThat(code).isEqualTo(ExitCode.USAGE);
-    assertThat(err.toString()).contains("lab.yaml does not end in .html");
-    assertThat(descriptor).hasContent("precious");
   }
 
   @Test
