@@ -44,6 +44,8 @@ need_packages() {
     need clang-format clang-format "checks how the client's C is formatted"
     # 96 MB to download, for the tests that render a comparison's report and the page of graft ui in a browser.
     need chromium-headless-shell chromium-headless-shell "draws a test's report and page"
+    need rsvg-convert librsvg2-bin "makes PDFs of a test report's figures"
+    need /usr/lib/python3/dist-packages/matplotlib/__init__.py python3-matplotlib "draws them from their data"
     need ansible-playbook ansible-core "sets guests up over SSH"
     need ansible-lint ansible-lint "checks the playbooks"
     need ssh openssh-client "reaches guests"

@@ -44,7 +44,19 @@ public final class Suites {
     return with(suite, suite.emptyCaches(), List.of(hypervisors));
   }
 
+  /** The suite with profiles of all workloads. */
+  public static Suite withProfiles(Suite suite) {
+    List<Workload> profiled =
+        suite.workloads().stream().map(w -> workload(w.name(), true)).toList();
+    return with(suite, suite.emptyCaches(), suite.hypervisors(), profiled);
+  }
+
   private static Suite with(Suite suite, Optional<Boolean> empty, List<String> hypervisors) {
+    return with(suite, empty, hypervisors, suite.workloads());
+  }
+
+  private static Suite with(
+      Suite suite, Optional<Boolean> empty, List<String> hypervisors, List<Workload> workloads) {
     return new Suite(
         suite.compare(),
         suite.name(),
@@ -58,7 +70,7 @@ public final class Suites {
         suite.scenarios(),
         hypervisors,
         suite.middleware(),
-        suite.workloads(),
+        workloads,
         suite.otherGuests(),
         suite.published());
   }
@@ -78,6 +90,10 @@ public final class Suites {
   }
 
   private static Workload workload(String name) {
+    return workload(name, false);
+  }
+
+  private static Workload workload(String name, boolean profile) {
     return new Workload(
         name,
         Optional.empty(),
@@ -89,7 +105,8 @@ public final class Suites {
         List.of(),
         Optional.empty(),
         List.of(),
+        Optional.empty(),
         Optional.of(5),
-        Optional.empty());
+        Optional.of(profile));
   }
 }

@@ -4,12 +4,14 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import java.io.IOException;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
@@ -32,6 +34,7 @@ final class CompareTest {
       workloads:
         - {name: kernels, arguments: [only=multi-copy, scale=0.1], profile: true}
         - {name: broken, kind: exec, program: [sh, -c, 'echo no such thing >&2; exit 3']}
+        - {name: wrong, kind: exec, program: [echo, sum=3], check: 'sum=4\\b'}
       """;
 
   /**
@@ -48,7 +51,7 @@ final class CompareTest {
           bad.push('outside: ' + text.textContent);
       }
       if (document.documentElement.scrollWidth > innerWidth) bad.push('wider than the window');
-      const plots = document.querySelectorAll('svg.plot, svg.wide').length;
+      const plots = document.querySelectorAll('figure > svg').length;
       document.title = 'checked: ' + plots + ' plots; ' + bad.join('; ');
       </script>
       """;
@@ -79,15 +82,16 @@ final class CompareTest {
     Path out = folder.resolve("out");
     List<String> log = Files.readAllLines(out.resolve("results.jsonl"));
     assertThat(log.stream().filter(line -> line.contains("\"entry\":\"run\"")))
-        .as("two ways, two workloads")
-        .hasSize(4);
+        .as("two ways, three workloads")
+        .hasSize(6);
     assertThat(log.stream().filter(line -> line.contains("\"entry\":\"profile\"")))
         .hasSize(2)
         .allMatch(
             line -> line.contains("\"direction\":\"h2d\",\"memory\":\"pinned\",\"count\":24"));
     assertThat(Files.readString(out.resolve("report.html")))
         .contains("the software device has no driver of its own")
-        .contains("exit code 3: no such thing");
+        .contains("exit code 3: no such thing")
+        .contains("its output has nothing that matches check, sum=4");
     assertThat(Files.readString(out.resolve("results.csv")))
         .contains("shm,kernels,kernels,multi-copy,104856,MB/s,warm,1,");
   }
@@ -161,6 +165,23 @@ final class CompareTest {
     assertThat(drawn.out())
         .as(drawn.err())
         .containsPattern("<title>checked: [2-9] plots; </title>");
+  }
+
+  @Test
+  void itsReportPrintsToFewPages() throws Exception {
+    Optional<String> browser = browser();
+    assumeTrue(browser.isPresent(), "no Chromium: apt-get install chromium-headless-shell");
+    Path printed = folder.resolve("report.pdf");
+    Finished print =
+        browse(
+            browser.get(),
+            "--print-to-pdf=" + printed,
+            folder.resolve("out/report.html").toUri().toString());
+    assertThat(printed).as(print.err()).exists();
+    String pdf = Files.readString(printed, StandardCharsets.ISO_8859_1);
+    assertThat(Pattern.compile("/Type /Page\\b").matcher(pdf).results().count())
+        .as("pages")
+        .isBetween(1L, 9L);
   }
 
   private static Finished browse(String browser, String... arguments) throws Exception {

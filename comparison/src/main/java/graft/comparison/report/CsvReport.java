@@ -2,10 +2,10 @@ package graft.comparison.report;
 
 import graft.comparison.statistics.Summary;
 import java.util.Iterator;
-import java.util.Locale;
+import java.util.List;
 import java.util.Map;
 
-/** The CSV report (RFC 4180), with one line for each observation. */
+/** The CSV report, with one line for each observation. */
 final class CsvReport {
   private CsvReport() {}
 
@@ -18,21 +18,23 @@ final class CsvReport {
           Summary summary = findings.summary(key, setting).get();
           Iterator<Boolean> outlier = summary.outliers().iterator();
           for (Map.Entry<Integer, Double> value : findings.values(key, setting).entrySet()) {
-            out.append(field(setting)).append(',').append(field(key.workload())).append(',');
-            out.append(field(key.run())).append(',').append(field(key.figure())).append(',');
-            out.append(key.size()).append(',').append(field(key.unit())).append(',');
-            out.append(key.state()).append(',');
-            out.append(value.getKey()).append(',');
-            out.append(String.format(Locale.ROOT, "%.9g", value.getValue())).append(',');
-            out.append(outlier.next()).append("\r\n");
+            out.append(
+                Csv.line(
+                    List.of(
+                        setting,
+                        key.workload(),
+                        key.run(),
+                        key.figure(),
+                        Long.toString(key.size()),
+                        key.unit(),
+                        key.state().toString(),
+                        value.getKey().toString(),
+                        Csv.number(value.getValue()),
+                        outlier.next().toString())));
           }
         }
       }
     }
     return out.toString();
-  }
-
-  private static String field(String text) {
-    return text.matches("[^,\"\r\n]*") ? text : '"' + text.replace("\"", "\"\"") + '"';
   }
 }

@@ -1,6 +1,8 @@
 package graft.comparison.report;
 
+import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.function.DoubleFunction;
 import java.util.stream.Collectors;
 import java.util.stream.DoubleStream;
@@ -8,32 +10,67 @@ import java.util.stream.DoubleStream;
 /**
  * A plot of values over sizes or counts, with a line for each setting and whiskers for the
  * confidence intervals.
+ *
+ * @param xTitle the title of the horizontal axis
+ * @param yTitle the title of the vertical axis, with the unit
+ * @param logarithmic whether the vertical axis is logarithmic
+ * @param xText writes the values on the horizontal axis
  */
-record CurvePlot(String title, String yLabel, boolean logarithmic, List<Curve> curves) {
+record CurvePlot(
+    String title,
+    String xTitle,
+    String yTitle,
+    boolean logarithmic,
+    List<Curve> curves,
+    DoubleFunction<String> xText)
+    implements Plot {
   static final double WIDTH = 400;
-  static final double HEIGHT = 270;
+  static final double HEIGHT = 284;
   private static final double LEFT = 62;
   private static final double RIGHT = 14;
   private static final double TOP = 30;
-  private static final double BOTTOM = 40;
+  private static final double BOTTOM = 54;
 
-  void draw(Html html, Palette palette, DoubleFunction<String> xText) {
-    html.open(
-        "svg",
-        "viewBox",
-        "0 0 " + WIDTH + " " + HEIGHT,
-        "class",
-        "plot",
-        "role",
-        "img",
-        "aria-label",
-        title);
-    content(html, palette, xText);
-    html.close();
+  @Override
+  public double width() {
+    return WIDTH;
   }
 
-  /** Writes the content of this plot into a drawing that may hold further plots. */
-  void content(Html html, Palette palette, DoubleFunction<String> xText) {
+  @Override
+  public double height() {
+    return HEIGHT;
+  }
+
+  @Override
+  public List<String> names() {
+    return curves.stream().map(Curve::setting).toList();
+  }
+
+  @Override
+  public Map<String, Object> axes() {
+    return Map.of("kind", "curves", "x", xTitle, "y", yTitle, "logarithmic", logarithmic);
+  }
+
+  @Override
+  public List<List<String>> data() {
+    List<List<String>> lines = new ArrayList<>();
+    lines.add(List.of("setting", "x", "y", "low", "high"));
+    for (Curve curve : curves) {
+      for (Curve.Point point : curve.points()) {
+        lines.add(
+            List.of(
+                curve.setting(),
+                Csv.number(point.x()),
+                Csv.number(point.y()),
+                Csv.low(point.interval()),
+                Csv.high(point.interval())));
+      }
+    }
+    return lines;
+  }
+
+  @Override
+  public void content(Html html, Palette palette) {
     List<Double> xs =
         curves.stream()
             .flatMap(c -> c.points().stream())
@@ -61,7 +98,7 @@ record CurvePlot(String title, String yLabel, boolean logarithmic, List<Curve> c
     }
     html.element(
         "text",
-        yLabel,
+        yTitle,
         "x",
         -(TOP + HEIGHT - BOTTOM) / 2,
         "y",
@@ -84,6 +121,8 @@ record CurvePlot(String title, String yLabel, boolean logarithmic, List<Curve> c
             "tick middle");
       }
     }
+    html.element(
+        "text", xTitle, "x", (LEFT + WIDTH - RIGHT) / 2, "y", HEIGHT - 10, "class", "tick middle");
     for (Curve curve : curves) {
       line(html, palette, curve, xs, y);
     }

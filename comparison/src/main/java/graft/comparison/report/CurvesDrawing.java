@@ -15,14 +15,17 @@ public final class CurvesDrawing {
 
   private final List<CurvePlot> plots = new ArrayList<>();
   private final Set<String> names = new LinkedHashSet<>();
+  private final String abscissaTitle;
   private final DoubleFunction<String> abscissa;
 
   /**
    * Begins a drawing.
    *
+   * @param title the title of the horizontal axes
    * @param abscissa writes the values on the horizontal axes
    */
-  public CurvesDrawing(DoubleFunction<String> abscissa) {
+  public CurvesDrawing(String title, DoubleFunction<String> abscissa) {
+    abscissaTitle = title;
     this.abscissa = abscissa;
   }
 
@@ -46,13 +49,13 @@ public final class CurvesDrawing {
           drawn.add(new Curve(name, points));
           names.add(name);
         });
-    plots.add(new CurvePlot(title, unit, logarithmic, drawn));
+    plots.add(new CurvePlot(title, abscissaTitle, unit, logarithmic, drawn, abscissa));
     return this;
   }
 
   /** Returns the drawing as SVG. */
   public String draw() {
-    List<List<String>> lines = legendLines();
+    List<List<String>> lines = Drawing.legendLines(names, LEGEND_WIDTH);
     double above = Drawing.LEGEND * lines.size();
     Html html = new Html();
     Palette palette = new Palette(List.copyOf(names));
@@ -66,25 +69,9 @@ public final class CurvesDrawing {
     }
     for (int i = 0; i < plots.size(); i++) {
       Drawing.at(html, i % 2 * CurvePlot.WIDTH, above + Math.floor(i / 2.0) * CurvePlot.HEIGHT);
-      plots.get(i).content(html, palette, abscissa);
+      plots.get(i).content(html, palette);
       html.close();
     }
     return html.close().toString();
-  }
-
-  /** The names, as many in a line as fit. */
-  private List<List<String>> legendLines() {
-    List<List<String>> lines = new ArrayList<>();
-    double x = LEGEND_WIDTH;
-    for (String name : names) {
-      double width = 40 + 7.0 * name.length();
-      if (x + width > LEGEND_WIDTH) {
-        lines.add(new ArrayList<>());
-        x = 10;
-      }
-      lines.get(lines.size() - 1).add(name);
-      x += width;
-    }
-    return lines;
   }
 }

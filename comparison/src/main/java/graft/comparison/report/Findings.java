@@ -130,6 +130,11 @@ public final class Findings {
     return observed.isEmpty() ? Optional.empty() : Optional.of(Summary.of(observed, bootstrap));
   }
 
+  /** The summary of other observations, at least one. */
+  Summary summary(List<Double> observed) {
+    return Summary.of(observed, bootstrap);
+  }
+
   /**
    * The overhead of a figure over the baseline; empty for figures that are not compared or have no
    * pairs.

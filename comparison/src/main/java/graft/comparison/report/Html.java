@@ -13,12 +13,12 @@ final class Html {
   private final StringBuilder out = new StringBuilder();
   private final Deque<String> open = new ArrayDeque<>();
 
-  /** The style sheet of the report and of drawings. */
-  static String style() {
-    try (InputStream style = Html.class.getResourceAsStream("report.css")) {
-      return new String(style.readAllBytes(), StandardCharsets.UTF_8);
+  /** The text of a file of this package. */
+  static String resource(String name) {
+    try (InputStream file = Html.class.getResourceAsStream(name)) {
+      return new String(file.readAllBytes(), StandardCharsets.UTF_8);
     } catch (IOException e) {
-      throw new UncheckedIOException("reading the style sheet", e);
+      throw new UncheckedIOException("reading " + name, e);
     }
   }
 

@@ -12,44 +12,87 @@ import java.util.List;
 import java.util.Map;
 import java.util.stream.Collectors;
 
-/** The HTML report: one self-contained file. */
+/**
+ * The HTML report: report.html, which prints to fewer than ten pages of A4, and appendix.html with
+ * the rest. Both are self-contained.
+ */
 final class HtmlReport {
   /** The load per processor above which the comparison's own programs cannot be the cause. */
   private static final int BUSY = 4;
+
+  /** The rows of a table in the report; the appendix has the whole table. */
+  static final int MOST_ROWS = 12;
 
   private final Findings findings;
   private final List<Published> published;
   private final String suiteText;
   private final Palette palette;
   private final Html html = new Html();
+  private final Html appendix = new Html();
+  private final Figures figures;
 
   HtmlReport(Findings findings, List<Published> published, String suiteText) {
     this.findings = findings;
     this.published = published;
     this.suiteText = suiteText;
     palette = new Palette(findings.settings());
+    figures = new Figures(palette, html, appendix);
+    String title = findings.suite().title().orElse("Comparison: " + findings.suite().name());
+    begin(html, title);
+    begin(appendix, "Appendix: " + title);
+    write(title);
+    html.close().close().close();
+    appendix.close().close().close();
   }
 
-  String write() {
-    String title = findings.suite().title().orElse("Comparison: " + findings.suite().name());
+  private static void begin(Html html, String title) {
     html.raw("<!DOCTYPE html>\n");
     html.open("html", "lang", "en").open("head");
     html.empty("meta", "charset", "utf-8");
     html.empty("meta", "name", "viewport", "content", "width=device-width, initial-scale=1");
     html.element("title", title);
-    html.open("style").raw(Html.style()).close().close();
+    html.open("style").raw(Html.resource("report.css")).raw(Html.resource("figure.css"));
+    html.close().close();
     html.open("body").open("main");
+  }
+
+  private void write(String title) {
     head(title);
+    appendixHead(title);
     overview();
-    HypervisorTable.of(findings).write(html);
+    HypervisorTable.of(findings).write(html, appendix);
     fidelity();
     notMeasured();
-    new PlotSections(findings, palette, html).write();
-    PublishedSection.write(html, findings, published);
-    FiguresSection.write(html, findings);
-    MachineSection.write(html, findings, suiteText);
-    html.close().close().close();
+    new PlotSections(findings, palette, html, figures).write();
+    new ProfileSection(findings).write(html, figures, appendix);
+    PublishedSection.write(html, appendix, findings, published);
+    FiguresSection.write(appendix, findings);
+    MachineSection.write(html, appendix, findings, suiteText);
+  }
+
+  /** The report. */
+  String report() {
     return html.toString();
+  }
+
+  /** The appendix. */
+  String appendix() {
+    return appendix.toString();
+  }
+
+  List<Figure> figures() {
+    return figures.all();
+  }
+
+  Palette palette() {
+    return palette;
+  }
+
+  private void appendixHead(String title) {
+    appendix.element("h1", "Appendix");
+    appendix.open("p", "class", "lead").text("To ");
+    appendix.element("a", title, "href", "report.html");
+    appendix.text(" · begun " + findings.begin().at()).close();
   }
 
   private void head(String title) {
@@ -77,8 +120,10 @@ final class HtmlReport {
     html.text("Order by chance within each block, seed " + findings.begin().seed() + ". ");
     html.text("Means with 95% confidence intervals (bootstrap over blocks). Baseline: ");
     html.element("strong", findings.baseline()).text(".").close();
+    html.open("p").text("Every figure, the table of what ran where and the suite are in the ");
+    html.element("a", "appendix", "href", "appendix.html");
+    html.text("; the plots with their data are in the folder figures.").close();
     busy();
-    legend();
   }
 
   /** Warns the reader if other work loaded the machine, since the figures are then unreliable. */
@@ -96,17 +141,6 @@ final class HtmlReport {
           "class",
           "notice");
     }
-  }
-
-  private void legend() {
-    html.open("p", "class", "legend");
-    for (String setting : findings.settings()) {
-      html.open("span");
-      html.open("svg", "viewBox", "0 0 14 14", "class", "key");
-      palette.mark(html, setting, 7, 7);
-      html.close().text(" " + setting).close();
-    }
-    html.close();
   }
 
   /** Writes the cost of each setting, by workload and overall. */
@@ -138,7 +172,11 @@ final class HtmlReport {
     }
     html.close().close();
     if (!rows.isEmpty()) {
-      new OverheadPlot(rows, others).draw(html, palette);
+      figures.add(
+          "overview",
+          "Cost of each setting by workload",
+          "Geometric means over all figures of a workload. " + PlotSections.relative(findings),
+          new OverheadPlot(rows, others, findings.baseline(), "workload"));
     }
   }
 
@@ -163,21 +201,52 @@ final class HtmlReport {
   }
 
   /**
-   * Writes which programs run in which setting: the evaluation paper's table II, with a row for
-   * every program.
+   * Writes which programs run in which setting, with a row for every program, as in the evaluation
+   * paper's table II. The report has the programs that do not run everywhere, the appendix all.
    */
   private void fidelity() {
-    List<String> settings = Setting.of(findings.suite()).stream().map(Setting::name).toList();
+    List<String> settings = findings.settings();
+    List<Case> all = Case.of(findings.suite());
+    List<Case> some =
+        all.stream()
+            .filter(run -> settings.stream().anyMatch(s -> !outcome(run.key(), s).equals("ok")))
+            .toList();
     html.element("h2", "What runs where");
-    html.open("table").open("thead").open("tr").element("th", "program");
-    settings.forEach(setting -> html.element("th", setting));
-    html.close().close().open("tbody");
-    for (Case run : Case.of(findings.suite())) {
-      html.open("tr").element("th", run.key());
-      settings.forEach(setting -> html.element("td", outcome(run.key(), setting)));
-      html.close();
+    if (some.isEmpty()) {
+      html.element(
+          "p", "All " + all.size() + " programs ran in every setting that the machine can have.");
+    } else {
+      html.element(
+          "p",
+          (all.size() - some.size())
+              + " of "
+              + all.size()
+              + " programs ran in every setting that the machine can have. The others:");
+      programs(html, some.subList(0, Math.min(some.size(), MOST_ROWS)));
+      more(html, some.size());
     }
-    html.close().close();
+    appendix.element("h2", "What runs where");
+    programs(appendix, all);
+  }
+
+  /** Says that the appendix continues a table. */
+  static void more(Html html, int rows) {
+    if (rows > MOST_ROWS) {
+      html.element("p", (rows - MOST_ROWS) + " more are in the appendix.");
+    }
+  }
+
+  private void programs(Html page, List<Case> cases) {
+    List<String> settings = Setting.of(findings.suite()).stream().map(Setting::name).toList();
+    page.open("table").open("thead").open("tr").element("th", "program");
+    settings.forEach(setting -> page.element("th", setting));
+    page.close().close().open("tbody");
+    for (Case run : cases) {
+      page.open("tr").element("th", run.key());
+      settings.forEach(setting -> page.element("td", outcome(run.key(), setting)));
+      page.close();
+    }
+    page.close().close();
   }
 
   /** One word if all blocks agree, else the number of blocks that produced figures. */
@@ -214,9 +283,22 @@ final class HtmlReport {
     findings
         .stopped()
         .ifPresent(why -> html.element("p", "The comparison stopped: " + why, "class", "notice"));
-    html.open("table", "class", "words").open("tbody");
-    impossible.forEach((setting, why) -> reason(setting, "not possible on this site", why));
-    notReady.forEach(e -> reason(e.setting(), "did not come up in block " + e.block(), e.why()));
+    List<List<String>> rows = new ArrayList<>();
+    impossible.forEach(
+        (setting, why) -> rows.add(List.of(setting, "not possible on this site", why)));
+    notReady.forEach(
+        e -> rows.add(List.of(e.setting(), "did not come up in block " + e.block(), e.why())));
+    rows.addAll(failed(failures));
+    reasons(html, rows.subList(0, Math.min(rows.size(), MOST_ROWS)));
+    more(html, rows.size());
+    if (rows.size() > MOST_ROWS) {
+      appendix.element("h2", "What could not be measured");
+      reasons(appendix, rows);
+    }
+  }
+
+  /** The failed runs; those of a program with the same reason are one row. */
+  private static List<List<String>> failed(List<Entry.Run> failures) {
     Map<String, List<Entry.Run>> alike =
         failures.stream()
             .collect(
@@ -224,6 +306,7 @@ final class HtmlReport {
                     r -> r.key() + "\n" + r.result() + "\n" + r.why(),
                     java.util.LinkedHashMap::new,
                     Collectors.toList()));
+    List<List<String>> rows = new ArrayList<>();
     for (List<Entry.Run> runs : alike.values()) {
       Entry.Run run = runs.get(0);
       String settings =
@@ -233,12 +316,19 @@ final class HtmlReport {
               .map(r -> Integer.toString(r.block()))
               .distinct()
               .collect(Collectors.joining(", "));
-      reason(settings, run.key() + ": " + run.result() + " (block " + blocks + ")", run.why());
+      rows.add(
+          List.of(
+              settings, run.key() + ": " + run.result() + " (block " + blocks + ")", run.why()));
     }
-    html.close().close();
+    return rows;
   }
 
-  private void reason(String setting, String what, String why) {
-    html.open("tr").element("th", setting).element("td", what).element("td", why).close();
+  private static void reasons(Html page, List<List<String>> rows) {
+    page.open("table", "class", "words").open("tbody");
+    for (List<String> row : rows) {
+      page.open("tr").element("th", row.get(0)).element("td", row.get(1));
+      page.element("td", row.get(2)).close();
+    }
+    page.close().close();
   }
 }

@@ -120,8 +120,11 @@ public final class HypervisorTable {
     return Stream.concat(Stream.of("GPU", "workload"), columns.stream()).toList();
   }
 
-  /** Writes the section; nothing if the table is empty. */
-  void write(Html html) {
+  /**
+   * Writes the section, and a table with more rows than the report has room for into the appendix
+   * too; nothing if the table is empty.
+   */
+  void write(Html html, Html appendix) {
     if (rows.isEmpty()) {
       return;
     }
@@ -129,16 +132,25 @@ public final class HypervisorTable {
     html.element(
         "p",
         "The same means as above, by hypervisor: bare is the machine itself, lxc are containers.");
+    table(html, rows.subList(0, Math.min(rows.size(), HtmlReport.MOST_ROWS)));
+    HtmlReport.more(html, rows.size());
+    reasons.forEach((setting, why) -> html.element("p", "Not possible: " + setting + ": " + why));
+    if (rows.size() > HtmlReport.MOST_ROWS) {
+      appendix.element("h2", "Hypervisors");
+      table(appendix, rows);
+    }
+  }
+
+  private void table(Html html, List<List<String>> shown) {
     html.open("table", "class", "words").open("thead").open("tr");
     header().forEach(name -> html.element("th", name));
     html.close().close().open("tbody");
-    for (List<String> row : rows) {
+    for (List<String> row : shown) {
       html.open("tr");
       row.forEach(cell -> html.element("td", cell));
       html.close();
     }
     html.close().close();
-    reasons.forEach((setting, why) -> html.element("p", "Not possible: " + setting + ": " + why));
   }
 
   /** The table in Markdown, without the reasons why settings are not possible. */

@@ -15,7 +15,7 @@ import java.util.stream.Collectors;
 final class MachineSection {
   private MachineSection() {}
 
-  static void write(Html html, Findings findings, String suiteText) {
+  static void write(Html html, Html appendix, Findings findings, String suiteText) {
     html.element("h2", "The machine, and how to repeat this");
     html.open("table", "class", "words").open("tbody");
     findings
@@ -25,8 +25,10 @@ final class MachineSection {
     noise(html, findings);
     readiness(html, findings);
     html.close().close();
-    html.element("p", "Repeat it with graft compare SUITE --output-dir DIR and this suite:");
-    html.element("pre", suiteText.strip());
+    html.element(
+        "p", "Repeat it with graft compare SUITE --output-dir DIR; the suite is in the appendix.");
+    appendix.element("h2", "The suite");
+    appendix.element("pre", suiteText.strip());
   }
 
   private static void noise(Html html, Findings findings) {

@@ -1,6 +1,7 @@
 package graft.comparison.report;
 
 import graft.comparison.statistics.Overhead;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.DoubleStream;
@@ -8,8 +9,11 @@ import java.util.stream.DoubleStream;
 /**
  * Ratios to the baseline as bars that begin at the baseline, with their confidence intervals. The
  * axis is logarithmic, so that twice and half the baseline are at equal distances from it.
+ *
+ * @param yTitle what the labels of the rows are
  */
-record OverheadPlot(List<Row> rows, List<String> settings) {
+record OverheadPlot(List<Row> rows, List<String> settings, String baseline, String yTitle)
+    implements Plot {
   /** The ratios of one row by setting; a setting without a ratio has no bar. */
   record Row(String label, Map<String, Overhead> overheads) {}
 
@@ -19,40 +23,70 @@ record OverheadPlot(List<Row> rows, List<String> settings) {
   private static final double BAR = 12;
   private static final double GAP = 9;
   private static final double TOP = 26;
+  private static final double BOTTOM = 20;
 
-  double height() {
-    double height = TOP + 8;
+  @Override
+  public double width() {
+    return WIDTH;
+  }
+
+  @Override
+  public double height() {
+    double height = TOP + 8 + BOTTOM;
     for (Row row : rows) {
       height += row.overheads().size() * BAR + GAP;
     }
     return height;
   }
 
-  void draw(Html html, Palette palette) {
-    html.open(
-        "svg",
-        "viewBox",
-        "0 0 " + WIDTH + " " + height(),
-        "class",
-        "wide",
-        "role",
-        "img",
-        "aria-label",
-        "Time relative to the baseline");
-    content(html, palette);
-    html.close();
+  @Override
+  public List<String> names() {
+    return settings.stream()
+        .filter(s -> rows.stream().anyMatch(row -> row.overheads().containsKey(s)))
+        .toList();
   }
 
-  /** Writes the content of this plot into a drawing that may hold further plots. */
-  void content(Html html, Palette palette) {
+  private String xTitle() {
+    return "time relative to " + baseline + ", logarithmic";
+  }
+
+  @Override
+  public Map<String, Object> axes() {
+    return Map.of("kind", "overheads", "x", xTitle(), "y", yTitle, "logarithmic", true);
+  }
+
+  @Override
+  public List<List<String>> data() {
+    List<List<String>> lines = new ArrayList<>();
+    lines.add(List.of("row", "setting", "ratio", "low", "high"));
+    for (Row row : rows) {
+      for (String setting : settings) {
+        Overhead overhead = row.overheads().get(setting);
+        if (overhead != null) {
+          lines.add(
+              List.of(
+                  row.label(),
+                  setting,
+                  Csv.number(overhead.ratio()),
+                  Csv.low(overhead.interval()),
+                  Csv.high(overhead.interval())));
+        }
+      }
+    }
+    return lines;
+  }
+
+  @Override
+  public void content(Html html, Palette palette) {
     double height = height();
     Scale scale = scale();
     for (double tick : ticks(scale)) {
       double x = scale.at(tick);
       String kind = tick == 1 ? "axis" : "grid";
-      html.empty("line", "x1", x, "x2", x, "y1", TOP - 4, "y2", height - 4, "class", kind);
+      html.empty("line", "x1", x, "x2", x, "y1", TOP - 4, "y2", height - BOTTOM - 4, "class", kind);
       html.element("text", Numbers.tick(tick) + "×", "x", x, "y", TOP - 10, "class", "tick middle");
     }
+    html.element("text", yTitle, "x", LEFT - 10, "y", TOP - 10, "class", "tick end");
     double y = TOP + 2;
     for (Row row : rows) {
       double middle = y + row.overheads().size() * BAR / 2;
@@ -66,6 +100,8 @@ record OverheadPlot(List<Row> rows, List<String> settings) {
       }
       y += GAP;
     }
+    double middle = (LEFT + WIDTH - RIGHT) / 2;
+    html.element("text", xTitle(), "x", middle, "y", height - 8, "class", "tick middle");
   }
 
   private static void bar(Html html, String colour, Overhead overhead, Scale scale, double y) {

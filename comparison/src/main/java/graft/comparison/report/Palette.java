@@ -20,11 +20,16 @@ final class Palette {
     return COLOURS.get(Math.floorMod(settings.indexOf(setting), COLOURS.size()));
   }
 
+  /** The number of the setting's mark, from zero: circle, square, triangle, diamond. */
+  int markOf(String setting) {
+    return Math.floorMod(settings.indexOf(setting), 4);
+  }
+
   /** Draws the setting's mark. */
   void mark(Html svg, String setting, double x, double y) {
     String colour = colour(setting);
     double r = 3.5;
-    switch (Math.floorMod(settings.indexOf(setting), 4)) {
+    switch (markOf(setting)) {
       case 0 -> svg.empty("circle", "cx", x, "cy", y, "r", r, "fill", colour);
       case 1 ->
           svg.empty(

@@ -27,11 +27,13 @@ final class PlotSections {
   private final Findings findings;
   private final Palette palette;
   private final Html html;
+  private final Figures figures;
 
-  PlotSections(Findings findings, Palette palette, Html html) {
+  PlotSections(Findings findings, Palette palette, Html html, Figures figures) {
     this.findings = findings;
     this.palette = palette;
     this.html = html;
+    this.figures = figures;
   }
 
   void write() {
@@ -44,7 +46,6 @@ final class PlotSections {
     multiplex();
     overheads(WorkloadKind.MULTI_GPU, "Several GPUs");
     overheads(WorkloadKind.EXEC, "The site's programs");
-    profiles();
   }
 
   private void bandwidth() {
@@ -55,7 +56,7 @@ final class PlotSections {
     }
     html.element("h2", "Bandwidth over size");
     html.element("p", "Copies one after the other, MB/s (10^6 bytes a second). More is better.");
-    html.open("div", "class", "plots");
+    List<CurvePlot> plots = new ArrayList<>();
     for (String way : WAY_ORDER) {
       List<Curve> curves = new ArrayList<>();
       for (String setting : findings.settings()) {
@@ -72,11 +73,32 @@ final class PlotSections {
         }
       }
       if (!curves.isEmpty()) {
-        new CurvePlot(WAYS.get(way), "MB/s", true, curves)
-            .draw(html, palette, size -> Numbers.size((long) size));
+        plots.add(
+            new CurvePlot(
+                WAYS.get(way),
+                "size of a copy, bytes",
+                "MB/s",
+                true,
+                curves,
+                size -> Numbers.size((long) size)));
       }
     }
-    html.close();
+    row("bandwidth", "Mean bandwidth of copies over their size" + whiskers(), plots);
+  }
+
+  /** Writes plots in rows of two, with one legend. */
+  private void row(String name, String caption, List<CurvePlot> plots) {
+    if (!plots.isEmpty()) {
+      Figure.legend(html, palette, plots.get(0));
+      html.open("div", "class", "plots");
+      plots.forEach(
+          plot -> figures.addNarrow(name + " " + plot.title(), plot.title(), caption, plot));
+      html.close();
+    }
+  }
+
+  private String whiskers() {
+    return findings.suite().blocks() >= 3 ? "; whiskers are 95% intervals." : ".";
   }
 
   private void synthetic() {
@@ -85,13 +107,14 @@ final class PlotSections {
     for (FigureKey key : keys) {
       if (key.figure().equals("time")) {
         for (String setting : findings.settings()) {
-          Map<String, Double> parts = new LinkedHashMap<>();
-          part(key, "compute", setting).ifPresent(v -> parts.put("compute", v));
-          part(key, "transfer", setting).ifPresent(v -> parts.put("transfer", v));
+          Map<String, Summary> parts = new LinkedHashMap<>();
+          for (String part : List.of("compute", "transfer")) {
+            findings.summary(key.named(part), setting).ifPresent(s -> parts.put(part, s));
+          }
           if (!parts.isEmpty()) {
             groups
                 .computeIfAbsent(key.run(), r -> new ArrayList<>())
-                .add(new StackPlot.Bar(setting, parts));
+                .add(new StackPlot.Bar(setting, parts, ""));
           }
         }
       }
@@ -105,8 +128,17 @@ final class PlotSections {
         "The amount of work makes the share that each group names where it was calibrated ("
             + calibratedIn()
             + "); the other settings do the same work.");
-    stack("Synthetic program", groups);
-    overheadPlot(keys.stream().filter(k -> k.figure().equals("time")).toList());
+    List<StackPlot.Group> list = new ArrayList<>();
+    groups.forEach((label, bars) -> list.add(new StackPlot.Group(label, bars)));
+    figures.add(
+        "synthetic shares",
+        "Time of a program with a set share of it in transfers",
+        "Means by the program's own clock" + whiskers(),
+        new StackPlot(list));
+    overheadPlot(
+        "synthetic cost",
+        "Cost of the program with a set share of its time in transfers",
+        keys.stream().filter(k -> k.figure().equals("time")).toList());
   }
 
   private String calibratedIn() {
@@ -115,32 +147,6 @@ final class PlotSections {
         .distinct()
         .reduce((a, b) -> a + ", " + b)
         .orElse("nowhere");
-  }
-
-  private Optional<Double> part(FigureKey of, String figure, String setting) {
-    return findings.summary(of.named(figure), setting).map(Summary::mean);
-  }
-
-  private void stack(String title, Map<String, List<StackPlot.Bar>> groups) {
-    html.open("p", "class", "legend");
-    List<String> shown =
-        StackPlot.ORDER.stream()
-            .filter(
-                p ->
-                    groups.values().stream()
-                        .flatMap(List::stream)
-                        .anyMatch(b -> b.parts().containsKey(p)))
-            .toList();
-    for (String part : shown) {
-      html.open("span").open("svg", "viewBox", "0 0 14 14", "class", "key");
-      html.empty(
-          "rect", "x", 2, "y", 2, "width", 10, "height", 10, "fill", StackPlot.PARTS.get(part));
-      html.close().text(" " + part).close();
-    }
-    html.close();
-    List<StackPlot.Group> list = new ArrayList<>();
-    groups.forEach((label, bars) -> list.add(new StackPlot.Group(label, bars)));
-    new StackPlot(title, list).draw(html);
   }
 
   private void overheads(WorkloadKind kind, String title) {
@@ -153,17 +159,16 @@ final class PlotSections {
       return;
     }
     html.element("h2", title);
-    html.element("p", relative());
-    overheadPlot(keys);
+    overheadPlot(kind.program() + " cost", title, keys);
   }
 
-  private String relative() {
+  static String relative(Findings findings) {
     boolean sure = findings.suite().blocks() >= 3;
     String intervals = sure ? "with 95% intervals" : "without intervals: there are too few blocks";
     return "Time relative to the baseline " + findings.baseline() + ", " + intervals + ".";
   }
 
-  private void overheadPlot(List<FigureKey> keys) {
+  private void overheadPlot(String name, String title, List<FigureKey> keys) {
     List<String> others = new ArrayList<>(findings.settings());
     others.remove(findings.baseline());
     List<OverheadPlot.Row> rows = new ArrayList<>();
@@ -175,7 +180,11 @@ final class PlotSections {
       }
     }
     if (!rows.isEmpty()) {
-      new OverheadPlot(rows, others).draw(html, palette);
+      figures.add(
+          name,
+          title,
+          relative(findings),
+          new OverheadPlot(rows, others, findings.baseline(), "figure"));
     }
   }
 
@@ -219,10 +228,17 @@ final class PlotSections {
         "p",
         "Time of the slowest of N programs that run at once, over the mean time of one alone. A"
             + " line from 1 to N at N would be no gain over running them one after the other.");
-    html.open("div", "class", "plots");
-    new CurvePlot("Slowest of N over one alone", "times", false, curves)
-        .draw(html, palette, n -> Integer.toString((int) n));
-    html.close();
+    row(
+        "multiplex",
+        "Time of the slowest of N programs over the mean time of one alone" + whiskers(),
+        List.of(
+            new CurvePlot(
+                "Slowest of N over one alone",
+                "programs at once",
+                "times",
+                false,
+                curves,
+                n -> Integer.toString((int) n))));
   }
 
   private static int copies(FigureKey key) {
@@ -231,34 +247,5 @@ final class PlotSections {
 
   private static FigureKey one(FigureKey key) {
     return key.in(key.run().substring(0, key.run().lastIndexOf('x')) + "x1");
-  }
-
-  /**
-   * Plots how the time of programs divides into parts, as the client measured it in separate runs.
-   */
-  private void profiles() {
-    List<Entry.Profile> profiles = findings.of(Entry.Profile.class);
-    if (profiles.isEmpty()) {
-      return;
-    }
-    html.element("h2", "Where the time goes");
-    html.element(
-        "p",
-        "From runs of their own with GRAFT_PROFILE, in which the client waits between transfers and"
-            + " kernels to tell them apart; these runs count nowhere else.");
-    Map<String, List<StackPlot.Bar>> groups = new LinkedHashMap<>();
-    for (Entry.Profile profile : profiles) {
-      Map<String, Double> parts = new LinkedHashMap<>();
-      for (String part : StackPlot.ORDER) {
-        if (profile.profile().get(part + "_ms") instanceof Number number) {
-          parts.put(part, number.doubleValue());
-        }
-      }
-      groups
-          .computeIfAbsent(profile.key(), k -> new ArrayList<>())
-          .add(new StackPlot.Bar(profile.setting(), parts));
-    }
-    stack("Profiles", groups);
-    TransferTable.write(html, profiles);
   }
 }

@@ -10,17 +10,38 @@ import java.util.Optional;
 
 /** The report's section that shows figures published by others beside those of this run. */
 final class PublishedSection {
+  /** The published figures in the report, each with a line of what was measured here. */
+  private static final int MOST = 6;
+
   private PublishedSection() {}
 
-  static void write(Html html, Findings findings, List<Published> published) {
-    if (published.isEmpty()) {
-      return;
+  /**
+   * Writes the first figures that have one of this comparison beside them into the report, and all
+   * into its appendix, if there are others.
+   */
+  static void write(Html html, Html appendix, Findings findings, List<Published> published) {
+    List<Published> beside = new ArrayList<>();
+    List<Published> alone = new ArrayList<>();
+    published.forEach(f -> (ownValues(findings, f).isEmpty() ? alone : beside).add(f));
+    if (!beside.isEmpty()) {
+      html.element("h2", "Published figures beside these");
+      html.element(
+          "p",
+          "Others' figures, as published, on their hardware and software. In brackets: time"
+              + " relative to the publication's own baseline. The line below each is what was"
+              + " measured here."
+              + (published.size() > Math.min(beside.size(), MOST)
+                  ? " The appendix has more."
+                  : ""));
+      table(html, findings, beside.subList(0, Math.min(beside.size(), MOST)));
     }
-    html.element("h2", "Published figures beside these");
-    html.element(
-        "p",
-        "Others' figures, as published, on their hardware and software. In brackets: time relative"
-            + " to the publication's own baseline. The line below each is what was measured here.");
+    if (!alone.isEmpty() || beside.size() > MOST) {
+      appendix.element("h2", "Published figures");
+      table(appendix, findings, published);
+    }
+  }
+
+  private static void table(Html html, Findings findings, List<Published> published) {
     html.open("table", "class", "words").open("thead").open("tr");
     html.element("th", "what").element("th", "values").element("th", "source").close().close();
     html.open("tbody");

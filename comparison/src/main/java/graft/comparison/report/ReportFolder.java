@@ -7,6 +7,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.util.List;
+import java.util.Optional;
 
 /**
  * The folder of a comparison: its log and its report.
@@ -59,19 +60,31 @@ public final class ReportFolder {
     Files.deleteIfExists(room());
   }
 
-  /** Writes report.html, results.csv and results.json. */
-  public void write(Findings findings, List<Published> published, String suiteText)
+  /** The folder of the figures. */
+  public Path figures() {
+    return folder.resolve("figures");
+  }
+
+  /**
+   * Writes report.html, appendix.html, results.csv and results.json, and then the figures.
+   *
+   * @return why the figures are not there as PDF; empty if they are
+   */
+  public Optional<String> write(Findings findings, List<Published> published, String suiteText)
       throws IOException {
-    String html = new HtmlReport(findings, published, suiteText).write();
+    HtmlReport pages = new HtmlReport(findings, published, suiteText);
     String csv = CsvReport.write(findings);
     String json = JsonReport.write(findings, published, suiteText);
     giveRoom();
-    replace(html(), html);
+    replace(html(), pages.report());
+    replace(folder.resolve("appendix.html"), pages.appendix());
     replace(folder.resolve("results.csv"), csv);
     replace(folder.resolve("results.json"), json);
+    return new FigureFiles(figures(), FigureFiles.CONVERTER)
+        .write(pages.figures(), pages.palette());
   }
 
-  private static void replace(Path file, String text) throws IOException {
+  static void replace(Path file, String text) throws IOException {
     Path whole = file.resolveSibling("." + file.getFileName() + ".new");
     try {
       Files.write(whole, text.getBytes(StandardCharsets.UTF_8));

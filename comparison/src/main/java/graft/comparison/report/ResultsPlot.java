@@ -53,7 +53,7 @@ public final class ResultsPlot {
     rows.removeIf(row -> row.overheads().isEmpty());
     List<String> others =
         results.settings().stream().filter(setting -> !setting.equals(baseline)).toList();
-    OverheadPlot overheads = new OverheadPlot(rows, others);
+    OverheadPlot overheads = new OverheadPlot(rows, others, baseline, "figure");
     double below = Drawing.LEGEND + Math.ceil(curves.size() / 2.0) * CurvePlot.HEIGHT;
     double height = below + (rows.isEmpty() ? 0 : Drawing.LEGEND + overheads.height());
     Drawing.open(html, OverheadPlot.WIDTH, height);
@@ -63,7 +63,7 @@ public final class ResultsPlot {
           html,
           i % 2 * OverheadPlot.WIDTH / 2,
           Drawing.LEGEND + Math.floor(i / 2.0) * CurvePlot.HEIGHT);
-      curves.get(i).content(html, palette, size -> ResultsTable.size((long) size));
+      curves.get(i).content(html, palette);
       html.close();
     }
     if (!rows.isEmpty()) {
@@ -98,7 +98,7 @@ public final class ResultsPlot {
       }
     }
     String unit = rates ? sizes.get(sizes.size() - 1).unit() : sizes.get(0).unit();
-    return new CurvePlot(name, unit, true, curves);
+    return new CurvePlot(name, "size", unit, true, curves, size -> ResultsTable.size((long) size));
   }
 
   /** The rate of a copy in GB/s. Small copies are measured in microseconds each. */

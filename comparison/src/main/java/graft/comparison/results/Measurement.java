@@ -101,8 +101,8 @@ public record Measurement(
     return unit.endsWith("/s") || unit.equals("x");
   }
 
-  /** Whether values of this unit are compared: amounts and shares are not. */
+  /** Whether values of this unit are compared: amounts, shares and plain numbers are not. */
   public static boolean isCompared(String unit) {
-    return !unit.equals("B") && !unit.equals("%");
+    return !unit.isEmpty() && !unit.equals("B") && !unit.equals("%");
   }
 }

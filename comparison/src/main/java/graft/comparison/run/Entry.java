@@ -55,6 +55,9 @@ public sealed interface Entry {
     if (tree.get("figures") instanceof List<?> figures) {
       tree.put("figures", figures.stream().map(Entry::withSamples).toList());
     }
+    if (type == Profile.class) {
+      tree.putIfAbsent("block", 1); // earlier versions profiled once in a comparison
+    }
     return TREES.read(type, tree);
   }
 
@@ -123,8 +126,9 @@ public sealed interface Entry {
       Noise noise)
       implements Entry {}
 
-  /** The breakdown of a case's time, from a separate run that does not count. */
-  record Profile(String setting, String key, Map<String, Object> profile) implements Entry {}
+  /** The breakdown of a case's time, from a separate run of this block that does not count. */
+  record Profile(int block, String setting, String key, Map<String, Object> profile)
+      implements Entry {}
 
   /** The comparison stopped before its end. */
   record Stopped(String why) implements Entry {}

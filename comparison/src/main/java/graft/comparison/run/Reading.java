@@ -92,6 +92,14 @@ record Reading(Result result, String why, List<Measurement> figures) {
 
   private static List<Measurement> own(Case run, Ended ended) {
     List<Measurement> figures = new ArrayList<>(printed(ended.output())); // includes the run time
+    run.workload()
+        .check()
+        .filter(check -> !Pattern.compile(check).matcher(ended.output()).find())
+        .ifPresent(
+            check -> {
+              throw new IllegalArgumentException(
+                  "its result is not right: its output has nothing that matches check, " + check);
+            });
     for (OwnFigure figure : run.workload().figures()) {
       Matcher matcher = Pattern.compile(figure.pattern()).matcher(ended.output());
       String last = null;

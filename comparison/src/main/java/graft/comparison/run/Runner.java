@@ -51,7 +51,7 @@ public final class Runner {
     } else if (entry instanceof Entry.Run run) {
       done.add(name(run.block(), run.setting(), run.key()));
     } else if (entry instanceof Entry.Profile profile) {
-      done.add(name(0, profile.setting(), profile.key()));
+      done.add(profileName(profile.block(), profile.setting(), profile.key()));
     } else if (entry instanceof Entry.Preparing preparing) {
       open.add(preparing.setting());
     } else if (entry instanceof Entry.Down down) {
@@ -65,6 +65,10 @@ public final class Runner {
 
   private static String name(int block, String setting, String key) {
     return block + " " + setting + " " + key;
+  }
+
+  private static String profileName(int block, String setting, String key) {
+    return "profile " + name(block, setting, key);
   }
 
   private void write(Entry entry) throws IOException {
@@ -123,14 +127,21 @@ public final class Runner {
   private void visit(List<Case> cases, List<Setting> settings, long seed) throws Exception {
     calibrate(cases, settings);
     List<Visit> visits = Visit.plan(settings, cases, suite.blocks(), seed);
-    for (int i = 0; i < visits.size() && !stop.isAsked(); i++) {
-      Visit visit = visits.get(i);
+    for (Visit visit : visits) {
       List<Case> left = left(visit);
-      if (!left.isEmpty() && !impossible.contains(visit.setting().name())) {
-        progress.visit(i + 1, visits.size(), visit);
+      if (!stop.isAsked() && !left.isEmpty() && isPossible(visit)) {
+        List<Visit> possible = visits.stream().filter(this::isPossible).toList();
+        progress.visit(possible.indexOf(visit) + 1, possible.size(), visit);
         stay(visit, left);
       }
     }
+  }
+
+  /**
+   * Visits of impossible settings are not counted, so that the numbers that are shown do not jump.
+   */
+  private boolean isPossible(Visit visit) {
+    return !impossible.contains(visit.setting().name());
   }
 
   private List<Case> left(Visit visit) {
@@ -316,25 +327,33 @@ public final class Runner {
     return reading.result();
   }
 
-  /** Profiles a case once in each setting that uses Graft's client. */
+  /** Profiles a case once in each block, in settings that use Graft's client. */
   private void profile(Place place, Visit visit, Case run, Program program) throws Exception {
     Setting setting = visit.setting();
     boolean client = setting.kind().isRemoted() && setting.middleware().isGraft();
-    if (!client || stop.isAsked() || !done.add(name(0, setting.name(), run.key()))) {
+    boolean isNew = done.add(profileName(visit.block(), setting.name(), run.key()));
+    if (!client || stop.isAsked() || !isNew) {
       return;
     }
     Map<String, Object> profile;
     try {
       String text = place.run(program.profiled(), 1).get(0).profile();
       if (text.isEmpty()) {
-        progress.note(run.key() + " in " + setting.name() + " left no profile");
+        noProfile(setting, run, "it left none");
         return;
       }
       profile = Json.readObject(text);
     } catch (PlaceLostException | IOException e) {
-      progress.note("no profile of " + run.key() + " in " + setting.name() + ": " + e.getMessage());
+      noProfile(setting, run, e.getMessage());
       return;
     }
-    write(new Entry.Profile(setting.name(), run.key(), profile));
+    write(new Entry.Profile(visit.block(), setting.name(), run.key(), profile));
+  }
+
+  /** Says once, and not for each block, that a case cannot be profiled in a setting. */
+  private void noProfile(Setting setting, Case run, String why) {
+    if (done.add(profileName(0, setting.name(), run.key()))) {
+      progress.note("no profile of " + run.key() + " in " + setting.name() + ": " + why);
+    }
   }
 }

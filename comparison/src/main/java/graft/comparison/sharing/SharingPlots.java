@@ -58,13 +58,13 @@ final class SharingPlots {
     }
     curves.put("asked", asked);
     return Optional.of(
-        new CurvesDrawing(SharingPlots::whole)
-            .plot("Share got over share asked", "percent", false, curves)
+        new CurvesDrawing("share asked, percent", SharingPlots::whole)
+            .plot("Share got over share asked", "share got, percent", false, curves)
             .draw());
   }
 
   private Optional<String> sessions() {
-    CurvesDrawing drawing = new CurvesDrawing(SharingPlots::whole);
+    CurvesDrawing drawing = new CurvesDrawing("sessions", SharingPlots::whole);
     boolean isEmpty = true;
     for (long kernel : scope.ofSessions()) {
       String kernels = ", kernels of " + kernel + " us";
@@ -74,7 +74,10 @@ final class SharingPlots {
         isEmpty = false;
         drawing.plot("GPU in use over sessions" + kernels, "percent", false, inUse);
         drawing.plot(
-            "Jain's index over sessions" + kernels, "", false, bySetting(kernel, Used::fairness));
+            "Jain's index over sessions" + kernels,
+            "index",
+            false,
+            bySetting(kernel, Used::fairness));
       }
     }
     return isEmpty ? Optional.empty() : Optional.of(drawing.draw());
@@ -98,7 +101,7 @@ final class SharingPlots {
 
   /** The distributions of the requests' times. */
   private Optional<String> latency() {
-    CurvesDrawing drawing = new CurvesDrawing(SharingPlots::percentile);
+    CurvesDrawing drawing = new CurvesDrawing("percentile", SharingPlots::percentile);
     boolean isEmpty = true;
     for (String setting : List.of(channel, SharingBench.NATIVE)) {
       Map<String, SortedMap<Double, Double>> curves = new LinkedHashMap<>();

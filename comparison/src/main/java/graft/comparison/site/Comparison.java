@@ -121,19 +121,28 @@ public final class Comparison implements AutoCloseable {
     }
   }
 
-  /** Writes the report; empty if nothing was measured. */
-  public Optional<Findings> report() throws IOException {
+  /**
+   * Writes the report; empty if nothing was measured.
+   *
+   * @param noPdf receives the reason if the figures are not written as PDF
+   */
+  public Optional<Findings> report(Consumer<String> noPdf) throws IOException {
     if (log.entries().isEmpty()) {
       return Optional.empty();
     }
     Findings findings = new Findings(file.suite(), log.entries());
-    reports.write(findings, file.published(), file.text());
+    reports.write(findings, file.published(), file.text()).ifPresent(noPdf);
     return Optional.of(findings);
   }
 
   /** The HTML report. */
   public Path html() {
     return reports.html();
+  }
+
+  /** The folder of the report's figures. */
+  public Path figures() {
+    return reports.figures();
   }
 
   @Override

@@ -116,6 +116,7 @@ public final class SuiteRules {
     for (OwnFigure figure : workload.figures()) {
       pattern(figure);
     }
+    check(workload, kind.get());
     workload.shares().stream()
         .filter(share -> share < 1 || share > 99)
         .forEach(share -> fault(workload, "shares", share + " is no share", "1 to 99 per cent"));
@@ -123,6 +124,18 @@ public final class SuiteRules {
         .filter(copies -> copies < 1 || copies > 64)
         .forEach(copies -> fault(workload, "copies", copies + " copies", "1 to 64"));
     atLeast(workload, "timeout-seconds", workload.timeoutSeconds(), 1);
+  }
+
+  private void check(Workload workload, WorkloadKind kind) {
+    if (workload.check().isPresent() && kind != WorkloadKind.EXEC) {
+      fault(workload, "check", "only exec takes a check", "the other programs check their results");
+      return;
+    }
+    try {
+      workload.check().ifPresent(Pattern::compile);
+    } catch (PatternSyntaxException e) {
+      fault(workload, "check", "no regular expression: " + e.getDescription(), "");
+    }
   }
 
   private void pattern(OwnFigure figure) {

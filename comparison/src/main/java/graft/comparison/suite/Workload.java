@@ -27,8 +27,11 @@ import java.util.Optional;
  * @param hostPath exec: the folder of the program on this host, relative to the suite's folder, for
  *     programs outside the PATH. Guests get the program from the set-up in their descriptor
  * @param figures exec: the figures that the program prints; the run time is always a figure
+ * @param check exec: a regular expression that the program's output must match, as a right result
+ *     does; without it the exit code alone counts
  * @param timeoutSeconds the time limit of one run; 300 if absent
- * @param profile whether an additional run, which does not count, breaks down the program's time
+ * @param profile whether an additional run in each block, which does not count, breaks down the
+ *     program's time
  */
 public record Workload(
     String name,
@@ -41,6 +44,7 @@ public record Workload(
     List<String> program,
     Optional<String> hostPath,
     List<OwnFigure> figures,
+    Optional<String> check,
     Optional<Integer> timeoutSeconds,
     Optional<Boolean> profile) {
 

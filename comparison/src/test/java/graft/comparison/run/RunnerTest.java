@@ -86,6 +86,60 @@ class RunnerTest {
         .doesNotHaveDuplicates();
   }
 
+  /** A setting that turns out impossible is counted no more, and no number is left out. */
+  @Test
+  void theNumbersOfVisitsDoNotJump() throws Exception {
+    List<String> numbers = new ArrayList<>();
+    Progress progress =
+        new Progress() {
+          @Override
+          public void visit(int number, int of, Visit visit) {
+            if (visit.setting().name().equals("tcp")) {
+              numbers.add(number + "/" + of);
+            }
+          }
+
+          @Override
+          public void ran(Entry.Run run) {}
+
+          @Override
+          public void note(String text) {}
+        };
+    Path file = folder.resolve("results.jsonl");
+    FakeSite site = site().withImpossible("shm");
+    try (ResultsLog log = ResultsLog.open(file)) {
+      log.add(new Entry.Begin("digest", "test", 7, "now", site.describe()));
+      new Runner(
+              Suites.of(List.of("tcp", "shm"), List.of("kernels"), 3),
+              site,
+              log,
+              progress,
+              new Stop())
+          .run(7);
+    }
+    assertThat(numbers.get(1)).isEqualTo("2/3");
+    assertThat(numbers.get(2)).isEqualTo("3/3");
+  }
+
+  @Test
+  void aProfileIsMadeInEachBlock() throws Exception {
+    Suite suite = Suites.withProfiles(Suites.of(List.of("shm"), List.of("kernels"), 3));
+    FakeSite site = site();
+    site.withPrograms(
+        (setting, program) -> {
+          Ended ended = site.works(setting, program);
+          String profile = program.profile() ? "{\"compute_ms\": 1, \"transfer_ms\": 2}" : "";
+          return new Ended(0, false, 1, ended.output(), "", profile);
+        });
+    run(suite, site);
+    run(suite, site);
+    assertThat(ResultsLog.read(folder.resolve("results.jsonl")))
+        .filteredOn(Entry.Profile.class::isInstance)
+        .extracting(entry -> ((Entry.Profile) entry).block())
+        .as("once a block, and not again")
+        .containsExactly(1, 2, 3);
+  }
+
   @Test
   void eachCaseRunsWithEmptyCachesFirst() throws Exception {
     Suite suite = Suites.withEmptyCaches(Suites.of(List.of("shm"), List.of("kernels"), 1));

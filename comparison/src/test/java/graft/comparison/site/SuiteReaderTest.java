@@ -7,6 +7,7 @@ import graft.comparison.run.Case;
 import graft.comparison.run.Setting;
 import graft.comparison.suite.Suite;
 import graft.deployment.descriptor.InvalidDescriptorException;
+import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.stream.Stream;
@@ -33,6 +34,29 @@ class SuiteReaderTest {
   void readsTheExamples(String name) throws Exception {
     SuiteFile file = SuiteReader.read(EXAMPLES.resolve(name));
     assertThat(file.published()).hasSizeGreaterThan(30).allMatch(p -> !p.source().isEmpty());
+  }
+
+  static Stream<Path> applications() throws IOException {
+    try (Stream<Path> files = Files.list(EXAMPLES.resolve("applications"))) {
+      return files.filter(f -> f.toString().endsWith(".yaml")).sorted().toList().stream();
+    }
+  }
+
+  /** The suite runs what the recipe of the same name builds, and checks its result. */
+  @ParameterizedTest
+  @MethodSource("applications")
+  void everyApplicationHasARecipe(Path file) throws Exception {
+    Suite suite = SuiteReader.read(file).suite();
+    String name = file.getFileName().toString().replace(".yaml", "");
+    assertThat(EXAMPLES.resolve("applications/recipes/" + name + ".sh")).exists();
+    assertThat(suite.workloads())
+        .singleElement()
+        .satisfies(
+            workload -> {
+              assertThat(workload.program()).containsExactly("run-" + name);
+              assertThat(workload.hostPath()).contains("built/" + name + "/bin");
+              assertThat(workload.check()).isPresent();
+            });
   }
 
   @Test
@@ -101,6 +125,8 @@ class SuiteReaderTest {
                       - {name: synthetic, shares: [110]}
                       - {name: mine, kind: exec}
                       - {name: run, kind: exec, program: [run], figures: [{name: t, pattern: 't=[0-9]'}]}
+                      - {name: launch, check: ok}
+                      - {name: wild, kind: exec, program: [run], check: '(['}
                     """))
         .isInstanceOf(InvalidDescriptorException.class)
         .hasMessageContaining("suite.yaml:3:14: 'repetitions' is 0")
@@ -110,6 +136,8 @@ class SuiteReaderTest {
         .hasMessageContaining("suite.yaml:9:32: shm takes no further nodes")
         .hasMessageContaining("suite.yaml:11:31: 110 is no share")
         .hasMessageContaining("suite.yaml:12:5: exec needs a program")
+        .hasMessageContaining("suite.yaml:14:27: only exec takes a check")
+        .hasMessageContaining("suite.yaml:15:53: no regular expression: ")
         .hasMessageContaining("the pattern has no group");
   }
 

@@ -105,6 +105,13 @@ class InitTest {
   }
 
   @Test
+  void anImageWithoutARecipeIsNotBuilt() throws Exception {
+    assertThat(init("--build-image", "--image", "debian:77")).isEqualTo(ExitCode.FAILED);
+    assertThat(err.toString()).contains("there is no recipe for 'debian:77'");
+    assertThat(written().guests()).as("the descriptor is kept").hasSize(1);
+  }
+
+  @Test
   void anExistingFileIsReplacedOnlyByForce() throws Exception {
     Files.writeString(file, "precious");
     assertThat(init()).isEqualTo(ExitCode.FAILED);

@@ -21,8 +21,11 @@ import java.util.Map;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Parameters;
+import picocli.CommandLine.Spec;
 
 /** {@code graft demo}: runs the ordinary commands one after another on an example. */
 @Command(
@@ -40,11 +43,13 @@ import picocli.CommandLine.Parameters;
     footerHeading = "%nExamples:%n",
     footer = {
       "  graft demo",
+      "  graft demo --page            write demo.html, and say where it is",
       "  graft demo --keep            keep the guests, for graft exec and graft status",
       "  graft demo --output json     print one JSON object at the end"
     })
 public final class DemoCommand implements Callable<Integer> {
   @Mixin Output output;
+  @Spec CommandSpec spec;
 
   @Parameters(
       arity = "0..1",
@@ -56,15 +61,29 @@ public final class DemoCommand implements Callable<Integer> {
   boolean keep;
 
   @Option(
+      names = "--page",
+      arity = "0..1",
+      paramLabel = "FILE",
+      fallbackValue = "demo.html",
+      description = "Write what happened as a page (default: ${FALLBACK-VALUE}); opens nothing.")
+  Path page;
+
+  @Option(
       names = {"-y", "--yes"},
       description = "For the launcher: install missing packages without asking.")
   boolean yes;
 
+  private String planText = "";
+  private String statusText = "";
   private double planSeconds;
   private long serverBytes;
 
   @Override
   public Integer call() throws Exception {
+    if (page != null && !page.toString().endsWith(".html")) {
+      throw new ParameterException(
+          spec.commandLine(), "--page writes a page, and " + page + " does not end in .html");
+    }
     long start = System.nanoTime();
     List<Map<String, Object>> rows;
     try (Workspace workspace = new Workspace(file())) {
@@ -79,7 +98,7 @@ public final class DemoCommand implements Callable<Integer> {
     }
     double seconds = Seconds.since(start);
     table(rows);
-    output.say(
+    String costs =
         String.format(
             Locale.ROOT,
             "graft plan %.2f s, the server with %d sessions at most %d MB (PSS, its workers"
@@ -87,12 +106,20 @@ public final class DemoCommand implements Callable<Integer> {
             planSeconds,
             rows.size(),
             serverBytes / 1_000_000,
-            seconds));
+            seconds);
+    output.say(costs);
+    if (page != null) {
+      new DemoPage(rows, planText, statusText, costs).write(page);
+      output.say("page: " + page.toAbsolutePath().normalize());
+    }
     Map<String, Object> tree = new LinkedHashMap<>();
     tree.put("guests", rows);
     tree.put("planSeconds", planSeconds);
     tree.put("serverBytes", serverBytes);
     tree.put("seconds", seconds);
+    if (page != null) {
+      tree.put("page", page.toAbsolutePath().normalize().toString());
+    }
     output.result(tree);
     boolean well = rows.stream().allMatch(row -> "ok".equals(row.get("result")));
     return well ? ExitCode.OK : ExitCode.FAILED;
@@ -139,7 +166,8 @@ public final class DemoCommand implements Callable<Integer> {
     serverBytes = programs.serverBytes();
     heading("status");
     DeploymentStatus status = new DeploymentStatus(workspace.journal(), workspace.connections());
-    output.say(StatusText.of(status).stripTrailing());
+    statusText = StatusText.of(status).stripTrailing();
+    output.say(statusText);
     return rows;
   }
 
@@ -152,7 +180,8 @@ public final class DemoCommand implements Callable<Integer> {
     String said = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
     int code = process.waitFor();
     planSeconds = Seconds.since(start);
-    output.say(said.stripTrailing());
+    planText = said.stripTrailing();
+    output.say(planText);
     if (code != ExitCode.OK) {
       throw new GraftException(
           "graft plan ended with exit code " + code, "fix what the message names, then try again");

@@ -14,6 +14,7 @@ import graft.deployment.gpu.CudaDriver;
 import graft.deployment.observe.HostObserver;
 import graft.guests.image.ImageKind;
 import graft.guests.image.ImageName;
+import graft.guests.image.ImageRecipe;
 import graft.guests.image.ImageStore;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
@@ -47,8 +48,8 @@ import picocli.CommandLine.Spec;
       "",
       "Writes a descriptor with guests of one image that share one GPU: an NVIDIA GPU of this host"
           + " if its driver works, else the software device. Without --image it takes an image"
-          + " that graft image has kept, or else names debian:12 and says how to build it. A person"
-          + " at a terminal is asked for what no option gives. An existing file is replaced only"
+          + " that graft image has kept, or else names debian:12 and offers to build it. A"
+          + " person at a terminal is asked for what no option gives. An existing file is replaced only"
           + " with --force.",
       ""
     },
@@ -56,6 +57,7 @@ import picocli.CommandLine.Spec;
     footer = {
       "  graft init",
       "  graft init --yes --guests 2 --image debian:12 two.yaml",
+      "  graft init --yes --build-image lab.yaml",
       "  graft init --yes --gpu software --memory 2GiB --cpus 2 lab.yaml; graft plan lab.yaml"
     })
 public final class InitCommand implements Callable<Integer> {
@@ -86,6 +88,11 @@ public final class InitCommand implements Callable<Integer> {
       paramLabel = "IMAGE",
       description = "The guests' image: a name such as debian:12, or a file.")
   String image;
+
+  @Option(
+      names = "--build-image",
+      description = "Build the image if it is missing, as graft image build does.")
+  boolean buildImage;
 
   @Option(names = "--memory", paramLabel = "SIZE", description = "The memory of each guest.")
   String memory;
@@ -124,6 +131,12 @@ public final class InitCommand implements Callable<Integer> {
     String text = first.text();
     Path resolved = DescriptorReader.read(file, text).resolve(first.image());
     write(text);
+    Optional<ImageName> missing =
+        Files.exists(resolved) ? Optional.empty() : ImageName.of(first.image());
+    if (missing.isPresent() && isToBeBuilt(missing.get())) {
+      output.say("wrote " + file + "; builds " + missing.get());
+      build(missing.get());
+    }
     report(first, resolved);
     return ExitCode.OK;
   }
@@ -214,6 +227,24 @@ public final class InitCommand implements Callable<Integer> {
     } catch (IOException e) {
       throw new GraftException("cannot write " + file + ": " + e, "", e);
     }
+  }
+
+  /** Whether the option or a person wants an image that has a recipe. */
+  private boolean isToBeBuilt(ImageName missing) throws IOException {
+    if (buildImage || yes || output.isJson() || !Question.canBeAsked()) {
+      return buildImage;
+    }
+    return missing.toString().equals(USUAL_IMAGE)
+        && Question.ask(
+                output, "there is no image " + missing + ": build it, in some minutes? [y/N] ")
+            .matches("[yY].*");
+  }
+
+  private static void build(ImageName image) {
+    ImageStore store = ImageStore.of(System.getenv());
+    Path unfinished = store.unfinished(image, ImageKind.DISK);
+    ImageRecipe.build(image, ImageKind.DISK, unfinished, List.of(), List.of(), System.err);
+    store.keep(image, ImageKind.DISK, unfinished);
   }
 
   private GraftException exists() {

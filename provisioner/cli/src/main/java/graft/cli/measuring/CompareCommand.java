@@ -2,7 +2,6 @@ package graft.cli.measuring;
 
 import graft.cli.terminal.ExitCode;
 import graft.cli.terminal.Output;
-import graft.cli.terminal.TextProgress;
 import graft.cli.terminal.Version;
 import graft.common.GraftException;
 import graft.comparison.report.Findings;
@@ -34,8 +33,8 @@ import picocli.CommandLine.Parameters;
     description = {
       "",
       "Makes each of the suite's scenarios ready in turn, runs its workloads there, takes the"
-          + " scenario down, and writes report.html, results.csv and results.json. Every run is"
-          + " noted in results.jsonl as soon as it is over: the same command goes on where an"
+          + " scenario down, and writes report.html, its appendix, every figure with its data,"
+          + " results.csv and results.json. Every run is noted in results.jsonl as soon as it is over: the same command goes on where an"
           + " interrupted one stopped. What this site cannot do, and what fails, is in the report"
           + " with the reason.",
       ""
@@ -85,7 +84,7 @@ public final class CompareCommand implements Callable<Integer> {
   }
 
   private boolean measure(Comparison comparison, SuiteFile file, Stop stop) throws IOException {
-    Site site = new CompareSite(file, Version.text(), new TextProgress(output.err()), stop);
+    Site site = new CompareSite(file, Version.text(), new FirstTimeProgress(output.err()), stop);
     boolean whole =
         comparison.run(
             site,
@@ -122,7 +121,7 @@ public final class CompareCommand implements Callable<Integer> {
   private Integer report(Comparison comparison, boolean whole) throws IOException {
     Findings findings =
         comparison
-            .report()
+            .report(output::say)
             .orElseThrow(
                 () ->
                     new GraftException(
@@ -136,8 +135,10 @@ public final class CompareCommand implements Callable<Integer> {
     HypervisorTable hypervisors = HypervisorTable.of(findings);
     hypervisors.lines().forEach(output::say);
     output.say("report: " + comparison.html());
+    output.say("its figures, with their data and plot.py: " + comparison.figures());
     Map<String, Object> tree = new LinkedHashMap<>();
     tree.put("report", comparison.html().toString());
+    tree.put("figures", comparison.figures().toString());
     tree.put("runs", findings.runs().size());
     tree.put("withoutFigures", failed);
     tree.put("impossible", findings.impossible());

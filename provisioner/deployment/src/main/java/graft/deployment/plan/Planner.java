@@ -265,9 +265,10 @@ public final class Planner {
   }
 
   private static List<String> warnings(PlanInput input, DevicePlan devices) {
+    // What the hypervisor says of this host is no news once guests are there.
     List<String> warnings =
         new ArrayList<>(
-            input.descriptor().usesLibvirt()
+            input.descriptor().usesLibvirt() && input.journal().isEmpty()
                 ? input
                     .hypervisor()
                     .warnings(input.snapshot().libvirt().capabilities().orElseThrow())

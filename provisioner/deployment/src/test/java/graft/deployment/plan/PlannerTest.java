@@ -683,6 +683,14 @@ class PlannerTest {
         .contains("gets files from its bundles, and neither packages nor services");
   }
 
+  @Test
+  void thatGuestsAreEmulatedIsSaidUntilTheyAreThere() throws Exception {
+    Plan first = host.plan(SMALL);
+    assertThat(first.warnings()).singleElement().asString().contains("guests are emulated");
+    host.carryOut(first);
+    assertThat(host.plan(SMALL.replace("256MiB", "512MiB")).warnings()).isEmpty();
+  }
+
   /** Warnings are in the hypervisor's words, which are its own to test. */
   private static String withoutWarnings(Plan plan) {
     assertThat(plan.warnings()).as("emulation is slow").hasSize(1);
