@@ -61,6 +61,12 @@ final class GraftProcess {
             .redirectInput(keys.toFile()));
   }
 
+  /** As {@link #run}, with this input. */
+  Ended withInput(String input, String... arguments) throws Exception {
+    Path keys = Files.writeString(folder.resolve("keys"), input);
+    return run(new ProcessBuilder(command(Main.class, arguments)).redirectInput(keys.toFile()));
+  }
+
   /** As {@link #run}, with another main class. */
   Ended runMain(Class<?> main, String... arguments) throws Exception {
     return run(new ProcessBuilder(command(main, arguments)));

@@ -24,7 +24,7 @@ final class DevicesElement {
     Element devices = Xml.add(domain, "devices");
     disks(devices, spec);
     spec.interfaces().forEach(i -> networkInterface(devices, i));
-    spec.serial().ifPresent(serial -> SerialElement.append(devices, serial));
+    spec.serial().ifPresent(serial -> SerialElement.appendTerminal(devices, serial));
     spec.channels().forEach(channel -> ChannelElement.append(devices, channel));
     slots(devices, spec.spareSlots());
     spec.hostdevs().forEach(hostdev -> HostdevElement.append(devices, hostdev));

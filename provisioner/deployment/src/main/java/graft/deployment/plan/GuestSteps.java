@@ -32,6 +32,7 @@ import graft.deployment.step.guest.InstallIntoImage;
 import graft.deployment.step.guest.MakeFolder;
 import graft.deployment.step.guest.MakeToken;
 import graft.deployment.step.guest.OrderChannels;
+import graft.deployment.step.guest.SetMemory;
 import graft.deployment.step.guest.ShareTokens;
 import graft.deployment.step.guest.StartGuest;
 import graft.deployment.step.guest.VerifyCuda;
@@ -303,8 +304,13 @@ final class GuestSteps {
         Xml.print(input.hypervisor().domainXml(GuestDomain.spec(input, guest, devices), host));
     String cpus = guest.cpus() == 1 ? "1 CPU" : guest.cpus() + " CPUs";
     String each = channels.stream().map(GuestChannels::summary).collect(Collectors.joining("; "));
-    String summary = cpus + ", " + guest.memory() + (each.isEmpty() ? "" : ", channels " + each);
-    steps.add(new DefineGuest(uri, name, uuid, summary, xml));
+    String memory = guest.maxMemory().map(most -> "at most " + most).orElse("" + guest.memory());
+    String summary = cpus + ", " + memory + (each.isEmpty() ? "" : ", channels " + each);
+    DefineGuest define = new DefineGuest(uri, name, uuid, summary, xml);
+    steps.add(define.orMade(input.journal().step(define.id(), DefineGuest.class)));
+    if (guest.maxMemory().isPresent()) {
+      steps.add(new SetMemory(uri, name, uuid, guest.memory()));
+    }
     for (String device : devices.devices()) {
       Optional<Boolean> permissive =
           devices.permissive().contains(device) ? Optional.of(true) : Optional.empty();
