@@ -30,9 +30,9 @@ final class DevicesElement {
     spec.hostdevs().forEach(hostdev -> HostdevElement.append(devices, hostdev));
     spec.vsock().ifPresent(vsock -> VsockElement.append(devices, vsock));
     spec.sharedMemory().forEach(shmem -> ShmemElement.append(devices, shmem));
-    // Passed-through devices pin all of the guest's memory, and Graft never changes the size of a
-    // guest.
-    Xml.add(devices, "memballoon").setAttribute("model", "none");
+    // Passed-through devices pin all of the guest's memory.
+    String balloon = spec.variableMemory() ? "virtio" : "none";
+    Xml.add(devices, "memballoon").setAttribute("model", balloon);
     random(devices);
     return devices;
   }

@@ -1,10 +1,12 @@
 package graft.cli.guest;
 
 import graft.cli.deployment.Target;
+import graft.cli.printed.GuestForms;
 import graft.cli.terminal.ConsolePrinter;
 import graft.cli.terminal.ExitCode;
 import graft.cli.terminal.Interruption;
 import graft.cli.terminal.Output;
+import graft.cli.terminal.Prints;
 import graft.cli.terminal.Question;
 import graft.common.GraftException;
 import graft.common.values.TimeSpan;
@@ -37,6 +39,7 @@ import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 
 /** {@code graft console}: a guest's console, on a terminal or as lines. */
+@Prints(GuestForms.Console.class)
 @Command(
     name = "console",
     mixinStandardHelpOptions = true,

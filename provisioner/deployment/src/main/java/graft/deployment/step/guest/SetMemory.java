@@ -64,11 +64,14 @@ public record SetMemory(String uri, String guest, String uuid, MemorySize memory
 
   @Override
   public Map<String, Object> before(StepContext context) {
-    Guest domain = Domains.get(context.libvirt(uri), guest, uuid);
-    return DefinitionFacts.of(domain.definitionXml().getDocumentElement(), Optional.empty())
-        .currentMemory()
+    return defined(Domains.get(context.libvirt(uri), guest, uuid))
         .<Map<String, Object>>map(size -> Map.of(BEFORE, size.bytes()))
         .orElse(Map.of());
+  }
+
+  private static Optional<MemorySize> defined(Guest domain) {
+    return DefinitionFacts.of(domain.definitionXml().getDocumentElement(), Optional.empty())
+        .currentMemory();
   }
 
   @Override
@@ -95,8 +98,8 @@ public record SetMemory(String uri, String guest, String uuid, MemorySize memory
                 + ", "
                 + PATIENCE.timeout().toSeconds()
                 + " s after it was told",
-            "is the module virtio_balloon loaded in it, and does it use less? graft restart gives"
-                + " it the memory at its start");
+            "is the module virtio_balloon loaded in it, and does it use less? A guest without that"
+                + " driver has its maximum from its start");
       }
     }
     return Map.of();
@@ -108,9 +111,12 @@ public record SetMemory(String uri, String guest, String uuid, MemorySize memory
 
   @Override
   public void undo(StepContext context, Map<String, Object> before) {
-    if (before.get(BEFORE) instanceof Number bytes) {
-      Domains.find(context.libvirt(uri), guest, uuid)
-          .ifPresent(domain -> domain.setMemory(new MemorySize(bytes.longValue())));
+    if (!(before.get(BEFORE) instanceof Number bytes)) {
+      return;
     }
+    MemorySize size = new MemorySize(bytes.longValue());
+    Domains.find(context.libvirt(uri), guest, uuid)
+        .filter(domain -> !defined(domain).equals(Optional.of(size)))
+        .ifPresent(domain -> domain.setMemory(size));
   }
 }
