@@ -88,6 +88,11 @@ materials=$home/graft-linux-x86_64.cdx.json
 # Which sources these are: graft --version says it.
 git -C "$root" rev-parse --short=12 HEAD >"$home/lib/commit" 2>/dev/null || rm -f "$home/lib/commit"
 
+# The classes of Graft's commands, for the class archive that the launcher makes at the first plan.
+for jar in "$home"/lib/graft-{cli,common,comparison,deployment,guests,kvm,libvirt,lxc,sriov,xen}-*.jar; do
+  "$java_home/bin/jar" tf "$jar"
+done | sed -n '/\(module\|package\)-info/d; s/\.class$//p' | LC_ALL=C sort >"$home/lib/launcher/classes"
+
 # A class archive is valid only for the jars from which it was made.
 rm -f "$home/lib/graft.jsa"
 touch "$home/built"

@@ -30,7 +30,7 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
 # The modules that a libvirt guest needs, in load order; their dependencies are added.
-modules="virtio_pci virtio_console virtio_net virtio_rng virtio_blk vmw_vsock_virtio_transport ${*:3}"
+modules="virtio_pci virtio_balloon virtio_console virtio_net virtio_rng virtio_blk vmw_vsock_virtio_transport ${*:3}"
 
 say() { echo "small.sh: $*" >&2; }
 

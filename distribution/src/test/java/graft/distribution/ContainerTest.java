@@ -3,6 +3,7 @@ package graft.distribution;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.IOException;
+import java.io.OutputStream;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
@@ -53,7 +54,8 @@ final class ContainerTest {
             root: %s
             memory: 128MiB
             vgpu: gpu0
-        %s"""
+        %s\
+        """
             .formatted(lab.name(), guest, GuestLab.small("initramfs.cpio"), more));
   }
 
@@ -128,8 +130,8 @@ final class ContainerTest {
   @Test
   void aProgramInItHasATerminalAndItsKeys() throws Exception {
     String script =
-        "[ -t 0 ] && stty size; stty raw -echo; echo ready; dd bs=1 count=1 2>/dev/null | od -An -tu1;"
-            + " exit 7";
+        "[ -t 0 ] && stty size; stty raw -echo; echo ready; dd bs=1 count=1 2>/dev/null | od -An"
+            + " -tu1; exit 7";
     assertThat(lab.beginOnTerminal("exec", "-it", lab.name(), guest, "--", "true").ends(125))
         .contains("a terminal needs script(1) of util-linux in the container");
     lab.graft(0, "cp", lab.name(), "/usr/bin/script", guest + ":/bin/script");
@@ -187,8 +189,8 @@ final class ContainerTest {
     assertThat(
             lab.inGuest(
                 guest,
-                "cd /var/lib/graft/server; mount -o remount,rw,bind . 2>/dev/null;"
-                    + " rm -f server.sock 2>/dev/null || echo kept; touch x 2>/dev/null || echo refused;"
+                "cd /var/lib/graft/server; mount -o remount,rw,bind . 2>/dev/null; rm -f"
+                    + " server.sock 2>/dev/null || echo kept; touch x 2>/dev/null || echo refused;"
                     + " chmod 777 . 2>/dev/null || echo private; [ -S server.sock ] && echo there"))
         .contains("kept", "refused", "private", "there");
   }
@@ -199,6 +201,22 @@ final class ContainerTest {
         guest, "i=0; while [ $i -lt 500 ]; do echo line-$i; i=$((i+1)); done >/dev/console");
     assertThat(lab.graft(0, "console", "--lines", "600", lab.name(), guest))
         .contains("GRAFT-READY", "line-0", "line-499");
+  }
+
+  /** Its init has a shell on the console, once somebody types Enter. */
+  @Test
+  void itsConsoleTakesInputAndIsKept() throws Exception {
+    GuestLab.Begun console = lab.beginOnTerminal("console", lab.name(), guest);
+    console.untilItSays("Ctrl-] leaves it --");
+    OutputStream keys = console.process().getOutputStream();
+    keys.write("\recho it is $((6 * 7))\r".getBytes(StandardCharsets.UTF_8));
+    keys.flush();
+    console.untilItSays("it is 42\r\n");
+    assertThat(lab.graft(1, "console", "-i", lab.name(), guest)).contains("open elsewhere");
+    keys.write("\u001d".getBytes(StandardCharsets.UTF_8));
+    keys.flush();
+    console.ends(0);
+    assertThat(lab.graft(0, "console", lab.name(), guest)).contains("it is 42");
   }
 
   @Test

@@ -107,6 +107,22 @@ final class LauncherTest {
     assertThat(second.out()).isEqualTo(first.out());
     assertThat(second.err()).isEqualTo(first.err());
     assertThat(Files.getLastModifiedTime(archive)).isEqualTo(made);
+
+    List<String> loading =
+        List.of(
+            Checkout.HOME.resolve("runtime/bin/java").toString(),
+            "-XX:SharedArchiveFile=" + archive,
+            "-XX:+UseSerialGC",
+            "-Xlog:class+load",
+            "-cp",
+            Checkout.HOME.resolve("lib/graft.jar").toString(),
+            "graft.cli.Main",
+            "list",
+            "--help");
+    assertThat(Finished.run(folder, environment, loading).out())
+        .as("it has the classes of other commands, and libraries with class files of old versions")
+        .contains("graft.cli.deployment.ListCommand source: shared objects file")
+        .contains("picocli.CommandLine source: shared objects file");
   }
 
   @Test

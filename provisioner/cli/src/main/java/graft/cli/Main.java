@@ -66,6 +66,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.function.Supplier;
+import java.util.stream.Stream;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.ITypeConverter;
@@ -159,7 +160,7 @@ public final class Main implements Runnable {
     Map<String, Supplier<Object>> commands = commands();
     CommandLine line = new CommandLine(new Main());
     Supplier<Object> named = args.length == 0 ? null : commands.get(args[0]);
-    if (named != null && !args[0].equals("completion") && !args[0].equals("help")) {
+    if (named != null && !needsAll(args)) {
       line.addSubcommand(args[0], named.get());
     } else {
       commands.forEach((name, command) -> line.addSubcommand(name, command.get()));
@@ -181,6 +182,15 @@ public final class Main implements Runnable {
     line.setExecutionExceptionHandler(new Errors());
     line.setParameterExceptionHandler(new UsageErrors());
     return line;
+  }
+
+  /** Whether the command looks at other commands. */
+  private static boolean needsAll(String... args) {
+    return switch (args[0]) {
+      case "completion", "help" -> true;
+      case "schema" -> Stream.of(args).anyMatch(word -> word.startsWith("--command"));
+      default -> false;
+    };
   }
 
   /** A converter whose error message is the parser's own. */

@@ -61,6 +61,12 @@ final class GraftProcess {
             .redirectInput(keys.toFile()));
   }
 
+  /** As {@link #run}, with this input. */
+  Ended withInput(String input, String... arguments) throws Exception {
+    Path keys = Files.writeString(folder.resolve("keys"), input);
+    return run(new ProcessBuilder(command(Main.class, arguments)).redirectInput(keys.toFile()));
+  }
+
   /** As {@link #run}, with another main class. */
   Ended runMain(Class<?> main, String... arguments) throws Exception {
     return run(new ProcessBuilder(command(main, arguments)));
@@ -69,7 +75,8 @@ final class GraftProcess {
   private static List<String> command(Class<?> main, String... arguments) {
     List<String> command = new ArrayList<>();
     command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
-    command.addAll(List.of("-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1"));
+    // Assertions check that the JSON has the form of its schema.
+    command.addAll(List.of("-ea", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1"));
     command.addAll(List.of("-cp", System.getProperty("java.class.path"), main.getName()));
     command.addAll(List.of(arguments));
     return command;

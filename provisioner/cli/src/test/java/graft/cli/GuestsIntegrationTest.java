@@ -133,6 +133,52 @@ class GuestsIntegrationTest {
   }
 
   @Test
+  void memoryChangesWhileTheGuestRunsAndUndoTakesItBack() throws Exception {
+    graft.run("apply", withMaximum("256MiB")).as(0);
+    String look = "cat /proc/sys/kernel/random/boot_id";
+    String boot = inGuest(look);
+    long before = memoryInGuest();
+
+    String more = withMaximum("320MiB");
+    assertThat(graft.run("plan", more).as(0).out())
+        .contains("guest " + ONE + ": changes in place", "(changed: 256MiB → 320MiB)", "1 step\n");
+    graft.run("apply", more).as(0);
+    assertThat(memoryInGuest() - before).isEqualTo(64 << 10);
+    assertThat(inGuest(look)).as("the same boot").isEqualTo(boot);
+    assertThat(graft.run("status", more).as(0).out()).doesNotContain("differs");
+    graft.run("restart", SETUP, ONE, "--force").as(0);
+    assertThat(memoryInGuest() - before).as("after its next start, too").isEqualTo(64 << 10);
+    boot = inGuest(look);
+
+    graft.run("undo", SETUP).as(0);
+    assertThat(memoryInGuest()).isEqualTo(before);
+    assertThat(inGuest(look)).as("the same boot").isEqualTo(boot);
+    graft.run("destroy", SETUP).as(0);
+    RealHost.assertNothingLeft(graft, SETUP, ONE);
+  }
+
+  /** What its kernel counts, in KiB: what the balloon has taken is not among it. */
+  private long memoryInGuest() throws Exception {
+    return Long.parseLong(inGuest("awk '/^MemTotal/ {print $2}' /proc/meminfo").strip());
+  }
+
+  private String withMaximum(String memory) throws Exception {
+    return RealHost.descriptor(
+        folder,
+        """
+        graft: 1
+        name: %s
+        guests:
+          - name: %s
+            kernel: {image: %s, initramfs: %s, arguments: console=ttyS0 quiet}
+            memory: %s
+            max-memory: 384MiB
+            ready: {timeout: 3m}
+        """
+            .formatted(SETUP, ONE, RealHost.kernel(), RealHost.initramfs(), memory));
+  }
+
+  @Test
   void aGuestThatIsNeverReadyShowsItsConsoleAndIsTakenBack() throws Exception {
     String lab =
         RealHost.descriptor(
@@ -269,9 +315,31 @@ class GuestsIntegrationTest {
     graft.run("revoke", SETUP, ONE).as(0);
     assertThat(tokens).content().isEmpty();
     assertThat(graft.run("plan", lab).as(0).out()).contains("grant it access to 'gpu0'");
-    assertThat(graft.run("console", SETUP, ONE).as(0).out()).contains("GRAFT-READY");
+    assertConsole();
     graft.run("destroy", SETUP).as(0);
     RealHost.assertNothingLeft(graft, SETUP, ONE);
+  }
+
+  /** The guest has a shell on its console, once somebody types Enter. */
+  private void assertConsole() throws Exception {
+    assertThat(graft.run("console", SETUP, ONE).as(0).out()).contains("GRAFT-READY");
+    String typed = "\necho title $((6 * 7))$(printf '\\033]0;owned\\007')\n";
+    assertThat(graft.withInput(typed, "console", "-i", SETUP, ONE).as(0).out())
+        .contains("\ntitle 42\n")
+        .doesNotContain("\u001b");
+    assertThat(graft.onTerminal("\u001d", "console", SETUP, ONE).as(0).out())
+        .containsPattern("title 42\r\n(.*\r\n)*-- the console of '" + ONE + "'; Ctrl-] leaves");
+    assertThat(graft.run("console", "--follow", "-i", SETUP, ONE).as(2).err())
+        .contains("take no input");
+    String off = "\necho raw $((6 * 9))$(printf '\\033[1m')\npoweroff -f\n";
+    assertThat(graft.onTerminal(off, "console", SETUP, ONE).as(0).out())
+        .contains("raw 54\u001b[1m\r\n", "the guest '" + ONE + "' is shut off");
+    assertThat(graft.onTerminal("", "console", SETUP, ONE).as(0).out())
+        .as("a guest that is off takes no input")
+        .contains("raw 54")
+        .doesNotContain("Ctrl-]");
+    assertThat(graft.withInput("", "console", "-i", SETUP, ONE).as(1).err())
+        .contains("is off, so that its console takes no input", "graft start");
   }
 
   private void assertFolders(byte[] large) throws Exception {

@@ -9,6 +9,7 @@ import graft.deployment.step.Chain;
 import graft.deployment.step.Step;
 import graft.deployment.step.guest.AwaitGuest;
 import graft.deployment.step.guest.BringsPayload;
+import graft.deployment.step.guest.ContainerConsole;
 import graft.deployment.step.guest.DefineGuest;
 import graft.deployment.step.guest.MakeToken;
 import graft.deployment.step.guest.StartGuest;
@@ -16,6 +17,9 @@ import graft.deployment.step.machine.DomainStep;
 import graft.deployment.step.machine.DomainTarget;
 import graft.deployment.step.machine.MachineInstall;
 import graft.deployment.step.machine.MachineStep;
+import graft.guests.connection.ConsoleSession;
+import graft.guests.connection.ConsoleStream;
+import graft.guests.connection.ContainerTerminal;
 import graft.guests.connection.GuestConnection;
 import graft.guests.connection.GuestConnections;
 import graft.guests.connection.SshLogin;
@@ -23,7 +27,10 @@ import graft.guests.payload.Payload;
 import graft.guests.payload.PayloadFile;
 import graft.hypervisors.libvirt.ConsoleLog;
 import graft.hypervisors.libvirt.Guest;
+import graft.hypervisors.libvirt.GuestConsole;
+import graft.hypervisors.libvirt.calls.HypervisorException;
 import graft.hypervisors.libvirt.calls.LibvirtUri;
+import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
@@ -185,6 +192,40 @@ public final class AppliedGuest {
         .map(StartGuest::console)
         .filter(file -> !uri.isLocal() || Files.exists(file))
         .map(file -> new ConsoleLog(file, uri));
+  }
+
+  /**
+   * Opens the guest's console for input.
+   *
+   * @param force whether to take it from whoever has it open
+   * @throws GraftException if the guest is off, the console takes no input, or it is open elsewhere
+   */
+  public ConsoleStream openConsole(Connections connections, boolean force) throws IOException {
+    Guest domain = domain(connections);
+    if (!domain.state().isActive()) {
+      throw new GraftException(
+          "the guest '" + name + "' is off, so that its console takes no input",
+          "start it with graft start; graft console --lines 40 shows what it printed last");
+    }
+    Optional<ConsoleLog> log = console();
+    if (domain.isContainer() && log.isPresent() && Files.exists(log.get().path())) {
+      Optional<Path> terminal = ContainerConsole.terminal(domain);
+      if (terminal.isPresent()) {
+        return ContainerTerminal.open(
+            terminal.get(), log.get().path(), () -> domain.state().isActive(), force);
+      }
+    }
+    if (!domain.consoleTakesInput()) {
+      throw new GraftException(
+          "the console of '" + name + "' is a file, which takes no input",
+          "graft console --follow shows it; a guest that an earlier Graft has made gets a terminal"
+              + " when it is made anew (graft destroy, graft apply), an HVM guest of Xen has none");
+    }
+    try {
+      return ConsoleStream.of(domain.openConsole(force));
+    } catch (HypervisorException e) {
+      throw GuestConsole.isTaken(e) ? ConsoleSession.taken() : e;
+    }
   }
 
   /** The guest connection: SSH where that is the install method, else the guest agent. */

@@ -24,15 +24,15 @@ final class DevicesElement {
     Element devices = Xml.add(domain, "devices");
     disks(devices, spec);
     spec.interfaces().forEach(i -> networkInterface(devices, i));
-    spec.serial().ifPresent(serial -> SerialElement.append(devices, serial));
+    spec.serial().ifPresent(serial -> SerialElement.appendTerminal(devices, serial));
     spec.channels().forEach(channel -> ChannelElement.append(devices, channel));
     slots(devices, spec.spareSlots());
     spec.hostdevs().forEach(hostdev -> HostdevElement.append(devices, hostdev));
     spec.vsock().ifPresent(vsock -> VsockElement.append(devices, vsock));
     spec.sharedMemory().forEach(shmem -> ShmemElement.append(devices, shmem));
-    // Passed-through devices pin all of the guest's memory, and Graft never changes the size of a
-    // guest.
-    Xml.add(devices, "memballoon").setAttribute("model", "none");
+    // Passed-through devices pin all of the guest's memory.
+    String balloon = spec.variableMemory() ? "virtio" : "none";
+    Xml.add(devices, "memballoon").setAttribute("model", balloon);
     random(devices);
     return devices;
   }

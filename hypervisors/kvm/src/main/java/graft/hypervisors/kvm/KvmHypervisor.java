@@ -145,7 +145,7 @@ public final class KvmHypervisor implements Hypervisor {
     Xml.add(domain, "name", spec.name());
     spec.uuid().ifPresent(uuid -> Xml.add(domain, "uuid", uuid.toString()));
     spec.metadata().ifPresent(metadata -> metadata(domain, metadata));
-    MemoryElements.append(domain, spec.memory());
+    MemoryElements.append(domain, spec.memory(), spec.variableMemory());
     spec.memoryBacking().ifPresent(backing -> MemoryBackingElement.append(domain, backing));
     Xml.add(domain, "vcpu", Integer.toString(spec.cpus()));
     spec.cpuTune().ifPresent(tune -> CpuTuneElement.append(domain, tune));

@@ -2,6 +2,7 @@ package graft.hypervisors.kvm;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import graft.common.values.MemorySize;
 import graft.hypervisors.libvirt.domain.DiskSpec;
 import graft.hypervisors.libvirt.domain.DomainSpec;
 import graft.hypervisors.libvirt.domain.Xml;
@@ -22,6 +23,18 @@ class DevicesElementTest {
     assertThat(Xml.children(devices, "disk"))
         .extracting(disk -> Xml.find(disk, "target").orElseThrow().getAttribute("dev"))
         .containsExactly("sda", "vda", "vdb");
+  }
+
+  @Test
+  void aGuestWhoseMemoryChangesHasABalloon() {
+    DomainSpec spec =
+        DomainSpec.named("a")
+            .maxMemory(MemorySize.ofGib(1))
+            .disk(DiskSpec.file("/a", DiskSpec.Format.RAW))
+            .build();
+    Element devices = DevicesElement.append(Xml.newDocument("domain").getDocumentElement(), spec);
+    assertThat(Xml.find(devices, "memballoon").orElseThrow().getAttribute("model"))
+        .isEqualTo("virtio");
   }
 
   @Test

@@ -11,12 +11,14 @@ import graft.hypervisors.libvirt.ConsoleLog;
 import graft.hypervisors.libvirt.DeviceScope;
 import graft.hypervisors.libvirt.Guest;
 import graft.hypervisors.libvirt.GuestAgent;
+import graft.hypervisors.libvirt.GuestConsole;
 import graft.hypervisors.libvirt.GuestState;
 import graft.hypervisors.libvirt.InterfaceAddresses;
 import graft.hypervisors.libvirt.IpAddress;
 import graft.hypervisors.libvirt.LibvirtHost;
 import graft.hypervisors.libvirt.ObservedGuest;
 import graft.hypervisors.libvirt.calls.AgentException;
+import graft.hypervisors.libvirt.calls.HypervisorException;
 import graft.hypervisors.libvirt.domain.Boot;
 import graft.hypervisors.libvirt.domain.ChannelSpec;
 import graft.hypervisors.libvirt.domain.CpuSet;
@@ -47,6 +49,7 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.w3c.dom.Element;
 
@@ -221,7 +224,55 @@ class KvmGuestIntegrationTest {
   void consoleEndsInAFile() {
     ConsoleLog log = guest.consoleLog().orElseThrow();
     assertThat(log.path()).isEqualTo(folder.resolve("console.log"));
-    assertThat(log.tail(1)).containsExactly("MICRO-READY");
+    assertThat(log.tail(20)).contains("MICRO-READY");
+  }
+
+  @Test
+  @Timeout(60)
+  void theConsoleTakesInputFromOneProgramAtATime() {
+    assertThat(guest.consoleTakesInput()).isTrue();
+    String reader = "exec </dev/ttyS0 >/dev/ttyS0; while read -r line; do echo got $line; done";
+    agent.exec(AgentCommand.shell("setsid sh -c '" + reader + "' >/dev/null 2>&1 </dev/null &"));
+    GuestConsole first = guest.openConsole(false);
+    first.write("one\n".getBytes(StandardCharsets.UTF_8), 4);
+    awaitText(first, "got one");
+    assertThatExceptionOfType(HypervisorException.class)
+        .isThrownBy(() -> guest.openConsole(false))
+        .matches(GuestConsole::isTaken);
+    try (GuestConsole second = guest.openConsole(true)) {
+      second.write("two\n".getBytes(StandardCharsets.UTF_8), 4);
+      awaitText(second, "got two");
+      assertThat(rest(first)).as("the first one ended").doesNotContain("got two");
+    }
+    first.close();
+    guest.openConsole(false).close();
+    assertThat(guest.consoleLog().orElseThrow().tail(20))
+        .as("what is shown is kept, too")
+        .contains("got one", "got two");
+  }
+
+  private static void awaitText(GuestConsole console, String text) {
+    StringBuilder shown = new StringBuilder();
+    byte[] buffer = new byte[1000];
+    while (shown.indexOf(text) < 0) {
+      int count = console.read(buffer);
+      assertThat(count).as("it goes on: %s", shown).isPositive();
+      shown.append(new String(buffer, 0, count, StandardCharsets.UTF_8));
+    }
+  }
+
+  /** What a console that was taken away still gives; it may end with a failure. */
+  private static String rest(GuestConsole console) {
+    StringBuilder shown = new StringBuilder();
+    byte[] buffer = new byte[1000];
+    try {
+      for (int count = console.read(buffer); count > 0; count = console.read(buffer)) {
+        shown.append(new String(buffer, 0, count, StandardCharsets.UTF_8));
+      }
+    } catch (HypervisorException e) {
+      shown.append(e.getMessage());
+    }
+    return shown.toString();
   }
 
   @Test

@@ -1,5 +1,6 @@
 package graft.hypervisors.libvirt;
 
+import com.sun.jna.NativeLong;
 import com.sun.jna.ptr.IntByReference;
 import com.sun.jna.ptr.PointerByReference;
 import graft.common.values.MemorySize;
@@ -310,8 +311,7 @@ public final class Guest {
   /** Replaces the metadata that Graft stored in the domain, even while the guest runs. */
   public void setMetadata(GuestMetadata metadata) {
     String xml = metadata.toPlainXml();
-    ObservedGuest now = observed();
-    int flags = (now.state().isActive() ? AFFECT_LIVE : 0) | (now.persistent() ? AFFECT_CONFIG : 0);
+    int flags = everywhere();
     run(
         "set the metadata of",
         domain ->
@@ -323,6 +323,26 @@ public final class Guest {
                     GuestMetadata.PREFIX,
                     GuestMetadata.NAMESPACE,
                     flags));
+  }
+
+  /** The bits for the running guest, if it runs, and for its definition, if it has one. */
+  private int everywhere() {
+    ObservedGuest now = observed();
+    return (now.state().isActive() ? AFFECT_LIVE : 0) | (now.persistent() ? AFFECT_CONFIG : 0);
+  }
+
+  /**
+   * Sets how much memory the guest has, now and at its next start. A running guest takes or gives
+   * back memory by its balloon driver, some time later; {@link #info} tells.
+   *
+   * @param size at most the guest's maximum
+   */
+  public void setMemory(MemorySize size) {
+    int flags = everywhere();
+    NativeLong kib = new NativeLong(size.kib());
+    run(
+        "set the memory of",
+        domain -> LibvirtLibrary.extras().virDomainSetMemoryFlags(domain, kib, flags));
   }
 
   /** Attaches a device. */
@@ -368,6 +388,25 @@ public final class Guest {
   /** The file to which the guest's first serial port is written; empty if the port has no file. */
   public Optional<ConsoleLog> consoleLog() {
     return ConsoleLog.of(connection.uri(), xml().getDocumentElement());
+  }
+
+  /** Whether the running guest's console is a terminal of its host, and no file. */
+  public boolean consoleTakesInput() {
+    return Xml.find(xml().getDocumentElement(), "devices").stream()
+        .flatMap(devices -> Xml.children(devices, "console").stream())
+        .limit(1)
+        .anyMatch(console -> console.getAttribute("type").equals("pty"));
+  }
+
+  /**
+   * Opens the guest's first console.
+   *
+   * @param force whether to take the console from whoever has it open now
+   * @throws HypervisorException if the guest is off, if another program has the console open, or if
+   *     the console takes no input
+   */
+  public GuestConsole openConsole(boolean force) {
+    return connection.with(c -> with(domain -> GuestConsole.open(this, c, domain, force)));
   }
 
   Attempt attempt(String action) {

@@ -104,7 +104,7 @@ public final class LxcHypervisor implements Hypervisor {
     spec.metadata()
         .ifPresent(
             metadata -> Xml.add(domain, "metadata").appendChild(metadata.toElement(document)));
-    MemoryElements.append(domain, spec.memory());
+    MemoryElements.append(domain, spec.memory(), spec.variableMemory());
     CpuElements.append(domain, spec.cpus(), spec.cpuTune());
     spec.numaTune().ifPresent(tune -> NumaTuneElement.append(domain, tune));
     Element os = Xml.add(domain, "os");

@@ -168,7 +168,7 @@ public final class XenHypervisor implements Hypervisor {
     spec.metadata()
         .ifPresent(
             metadata -> Xml.add(domain, "metadata").appendChild(metadata.toElement(document)));
-    MemoryElements.append(domain, spec.memory());
+    MemoryElements.append(domain, spec.memory(), spec.variableMemory());
     Xml.add(domain, "vcpu", Integer.toString(spec.cpus()));
     spec.cpuTune().ifPresent(tune -> CpuTuneElement.append(domain, tune));
     OsElement.append(domain, spec, host.arch());

@@ -1,8 +1,10 @@
 package graft.cli.deployment;
 
+import graft.cli.printed.DeploymentForms;
 import graft.cli.terminal.ExitCode;
 import graft.cli.terminal.OperatorAudit;
 import graft.cli.terminal.Output;
+import graft.cli.terminal.Prints;
 import graft.common.values.Seconds;
 import graft.deployment.SavedPlan;
 import graft.deployment.Workspace;
@@ -19,6 +21,7 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
 /** {@code graft apply}: changes the host to match the descriptor. */
+@Prints(DeploymentForms.Applied.class)
 @Command(
     name = "apply",
     mixinStandardHelpOptions = true,

@@ -1,7 +1,9 @@
 package graft.cli.deployment;
 
+import graft.cli.printed.DeploymentForms;
 import graft.cli.terminal.ExitCode;
 import graft.cli.terminal.Output;
+import graft.cli.terminal.Prints;
 import graft.cli.terminal.TextProgress;
 import graft.deployment.DeviceAttachment;
 import java.util.concurrent.Callable;
@@ -9,6 +11,7 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 
 /** {@code graft attach}: attaches a device of the host to a guest. */
+@Prints(DeploymentForms.Planned.class)
 @Command(
     name = "attach",
     mixinStandardHelpOptions = true,

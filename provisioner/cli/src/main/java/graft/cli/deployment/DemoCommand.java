@@ -1,7 +1,9 @@
 package graft.cli.deployment;
 
+import graft.cli.printed.DeploymentForms;
 import graft.cli.terminal.ExitCode;
 import graft.cli.terminal.Output;
+import graft.cli.terminal.Prints;
 import graft.cli.terminal.TextProgress;
 import graft.common.GraftException;
 import graft.common.values.Seconds;
@@ -28,6 +30,7 @@ import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 
 /** {@code graft demo}: runs the ordinary commands one after another on an example. */
+@Prints(DeploymentForms.Demo.class)
 @Command(
     name = "demo",
     mixinStandardHelpOptions = true,

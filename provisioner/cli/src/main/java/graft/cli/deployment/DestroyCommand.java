@@ -1,6 +1,8 @@
 package graft.cli.deployment;
 
+import graft.cli.printed.DeploymentForms;
 import graft.cli.terminal.Output;
+import graft.cli.terminal.Prints;
 import graft.cli.terminal.TextProgress;
 import graft.deployment.UndoRun;
 import graft.deployment.journal.JournalState;
@@ -10,6 +12,7 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 
 /** {@code graft destroy}: removes a whole deployment. */
+@Prints(DeploymentForms.Undone.class)
 @Command(
     name = "destroy",
     mixinStandardHelpOptions = true,

@@ -1,7 +1,9 @@
 package graft.cli.deployment;
 
+import graft.cli.printed.DeploymentForms;
 import graft.cli.terminal.ExitCode;
 import graft.cli.terminal.Output;
+import graft.cli.terminal.Prints;
 import graft.cli.terminal.TextProgress;
 import graft.deployment.DeviceAttachment;
 import graft.deployment.plan.Plan;
@@ -10,6 +12,7 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 
 /** {@code graft detach}: detaches a device of the host from a guest. */
+@Prints(DeploymentForms.Planned.class)
 @Command(
     name = "detach",
     mixinStandardHelpOptions = true,

@@ -1,7 +1,9 @@
 package graft.cli.deployment;
 
+import graft.cli.printed.DeploymentForms;
 import graft.cli.terminal.ExitCode;
 import graft.cli.terminal.Output;
+import graft.cli.terminal.Prints;
 import graft.deployment.PlanDiff;
 import graft.deployment.Workspace;
 import graft.deployment.descriptor.DescriptorReader;
@@ -13,6 +15,7 @@ import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Parameters;
 
 /** {@code graft diff}: shows the settings that apply would change, old and new. */
+@Prints(DeploymentForms.Differences.class)
 @Command(
     name = "diff",
     mixinStandardHelpOptions = true,

@@ -1,7 +1,9 @@
 package graft.cli.deployment;
 
+import graft.cli.printed.DeploymentForms;
 import graft.cli.terminal.ExitCode;
 import graft.cli.terminal.Output;
+import graft.cli.terminal.Prints;
 import graft.common.GraftException;
 import graft.common.bind.Spelling;
 import graft.deployment.ExportedDomain;
@@ -39,6 +41,7 @@ public final class ExportCommand implements Runnable {
   }
 
   /** {@code graft export libvirt-xml}. */
+  @Prints(DeploymentForms.Exported.class)
   @Command(
       name = "libvirt-xml",
       mixinStandardHelpOptions = true,

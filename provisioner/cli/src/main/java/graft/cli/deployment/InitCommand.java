@@ -1,7 +1,9 @@
 package graft.cli.deployment;
 
+import graft.cli.printed.DeploymentForms;
 import graft.cli.terminal.ExitCode;
 import graft.cli.terminal.Output;
+import graft.cli.terminal.Prints;
 import graft.cli.terminal.Question;
 import graft.common.GraftException;
 import graft.common.values.MemorySize;
@@ -40,6 +42,7 @@ import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 
 /** {@code graft init}: writes a descriptor to begin with. */
+@Prints(DeploymentForms.Initialized.class)
 @Command(
     name = "init",
     mixinStandardHelpOptions = true,

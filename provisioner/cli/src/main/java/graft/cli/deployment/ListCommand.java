@@ -1,12 +1,15 @@
 package graft.cli.deployment;
 
+import graft.cli.printed.DeploymentForms;
 import graft.cli.terminal.Output;
+import graft.cli.terminal.Prints;
 import graft.deployment.ListedDeployment;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 
 /** {@code graft list}: shows the deployments of this host. */
+@Prints(DeploymentForms.Listed.class)
 @Command(
     name = "list",
     mixinStandardHelpOptions = true,

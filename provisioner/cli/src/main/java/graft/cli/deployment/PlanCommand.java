@@ -1,7 +1,9 @@
 package graft.cli.deployment;
 
+import graft.cli.printed.DeploymentForms;
 import graft.cli.terminal.ExitCode;
 import graft.cli.terminal.Output;
+import graft.cli.terminal.Prints;
 import graft.common.GraftException;
 import graft.deployment.SavedPlan;
 import graft.deployment.Workspace;
@@ -18,6 +20,7 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
 /** {@code graft plan}: shows what apply would do. */
+@Prints(DeploymentForms.Planned.class)
 @Command(
     name = "plan",
     mixinStandardHelpOptions = true,

@@ -1,8 +1,10 @@
 package graft.cli.deployment;
 
+import graft.cli.printed.DeploymentForms;
 import graft.cli.terminal.ExitCode;
 import graft.cli.terminal.OperatorAudit;
 import graft.cli.terminal.Output;
+import graft.cli.terminal.Prints;
 import graft.cli.terminal.TextProgress;
 import graft.deployment.PowerRun;
 import graft.deployment.PowerRun.Outcome;
@@ -15,6 +17,7 @@ import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Parameters;
 
 /** What {@code start}, {@code stop} and {@code restart} have in common. */
+@Prints(DeploymentForms.Powered.class)
 abstract class PowerCommand implements Callable<Integer> {
   @Mixin Output output;
   @Mixin Target target;

@@ -1,7 +1,9 @@
 package graft.cli.deployment;
 
+import graft.cli.printed.DeploymentForms;
 import graft.cli.terminal.ExitCode;
 import graft.cli.terminal.Output;
+import graft.cli.terminal.Prints;
 import graft.cli.terminal.Repetition;
 import graft.deployment.Deployments;
 import graft.deployment.ListedDeployment;
@@ -17,6 +19,7 @@ import picocli.CommandLine.Parameters;
 /**
  * {@code graft status}: shows the state of a deployment, and how it differs from its descriptor.
  */
+@Prints({DeploymentForms.State.class, DeploymentForms.Listed.class})
 @Command(
     name = "status",
     mixinStandardHelpOptions = true,

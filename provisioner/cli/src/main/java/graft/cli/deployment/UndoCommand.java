@@ -1,6 +1,8 @@
 package graft.cli.deployment;
 
+import graft.cli.printed.DeploymentForms;
 import graft.cli.terminal.Output;
+import graft.cli.terminal.Prints;
 import graft.cli.terminal.TextProgress;
 import graft.deployment.UndoRun;
 import graft.deployment.state.StateFolder;
@@ -9,6 +11,7 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 
 /** {@code graft undo}: undoes the last apply. */
+@Prints(DeploymentForms.Undone.class)
 @Command(
     name = "undo",
     mixinStandardHelpOptions = true,

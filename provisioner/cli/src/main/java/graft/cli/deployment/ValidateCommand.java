@@ -1,7 +1,9 @@
 package graft.cli.deployment;
 
+import graft.cli.printed.DeploymentForms;
 import graft.cli.terminal.ExitCode;
 import graft.cli.terminal.Output;
+import graft.cli.terminal.Prints;
 import graft.cli.terminal.ProblemTree;
 import graft.common.bind.Problem;
 import graft.deployment.descriptor.DescriptorReader;
@@ -17,6 +19,7 @@ import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Parameters;
 
 /** {@code graft validate}: checks descriptors without looking at the host. */
+@Prints(DeploymentForms.Validated.class)
 @Command(
     name = "validate",
     mixinStandardHelpOptions = true,

@@ -1,7 +1,9 @@
 package graft.cli.guest;
 
+import graft.cli.printed.GuestForms;
 import graft.cli.terminal.ExitCode;
 import graft.cli.terminal.Output;
+import graft.cli.terminal.Prints;
 import graft.common.GraftException;
 import graft.deployment.descriptor.LibvirtUri;
 import graft.deployment.descriptor.gpu.GpuDevice;
@@ -29,6 +31,7 @@ import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 
 /** {@code graft adopt}: writes the descriptor of a machine that exists already. */
+@Prints(GuestForms.Adopted.class)
 @Command(
     name = "adopt",
     mixinStandardHelpOptions = true,

@@ -1,9 +1,11 @@
 package graft.cli.guest;
 
 import graft.cli.deployment.Target;
+import graft.cli.printed.GuestForms;
 import graft.cli.terminal.ByteProgress;
 import graft.cli.terminal.ExitCode;
 import graft.cli.terminal.Output;
+import graft.cli.terminal.Prints;
 import graft.common.GraftException;
 import graft.deployment.AppliedGuest;
 import graft.deployment.Deployments;
@@ -25,6 +27,7 @@ import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 
 /** {@code graft cp}: copies a file or a folder into a guest or out of it. */
+@Prints(GuestForms.Copied.class)
 @Command(
     name = "cp",
     mixinStandardHelpOptions = true,

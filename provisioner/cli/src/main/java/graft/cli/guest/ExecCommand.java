@@ -1,9 +1,11 @@
 package graft.cli.guest;
 
 import graft.cli.deployment.Target;
+import graft.cli.printed.GuestForms;
 import graft.cli.terminal.ExitCode;
 import graft.cli.terminal.Interruption;
 import graft.cli.terminal.Output;
+import graft.cli.terminal.Prints;
 import graft.common.values.TimeSpan;
 import graft.deployment.AppliedGuest;
 import graft.deployment.Deployments;
@@ -30,6 +32,7 @@ import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 
 /** {@code graft exec}: runs a command in a guest. */
+@Prints(GuestForms.Executed.class)
 @Command(
     name = "exec",
     exitCodeOnExecutionException = ExitCode.NOT_RUN,
@@ -37,17 +40,18 @@ import picocli.CommandLine.Spec;
     header = "Runs a command in a guest.",
     description = {
       "",
-      "The program runs as root and without a shell. Its output is shown as it comes, however much it"
-          + " is; with --output json, when it has ended, the first 16 MiB of each stream. Graft"
-          + " connects by the guest agent, without a network, or by SSH if the guest is set up by SSH."
-          + " By the agent, the output is in the guest's /tmp until the program has ended. Ctrl-C and"
-          + " a timeout end the program with its children. Ends with the program's exit code, 128"
-          + " plus the signal's number if a signal ended it, or 125 if it could not be run.",
+      "The program runs as root and without a shell. Its output is shown as it comes, however much"
+          + " it is; with --output json, when it has ended, the first 16 MiB of each stream. Graft"
+          + " connects by the guest agent, without a network, or by SSH if the guest is set up by"
+          + " SSH. By the agent, the output is in the guest's /tmp until the program has ended."
+          + " Ctrl-C and a timeout end the program with its children. Ends with the program's exit"
+          + " code, 128 plus the signal's number if a signal ended it, or 125 if it could not be"
+          + " run.",
       "",
       "With -t the program has a terminal in the guest, of the size of this one, and all keys go to"
-          + " it, Ctrl-C too. What the guest prints there reaches this terminal as it is. By SSH and"
-          + " by the agent, ~. at the beginning of a line ends the session. Unless SSH makes the"
-          + " terminal, the guest needs script(1), which most distributions install.",
+          + " it, Ctrl-C too. What the guest prints there reaches this terminal as it is. By SSH"
+          + " and by the agent, ~. at the beginning of a line ends the session. Unless SSH makes"
+          + " the terminal, the guest needs script(1), which most distributions install.",
       ""
     },
     footerHeading = "%nExamples:%n",

@@ -1,9 +1,11 @@
 package graft.cli.guest;
 
 import graft.cli.deployment.Target;
+import graft.cli.printed.GuestForms;
 import graft.cli.terminal.ExitCode;
 import graft.cli.terminal.OperatorAudit;
 import graft.cli.terminal.Output;
+import graft.cli.terminal.Prints;
 import graft.cli.terminal.TextProgress;
 import graft.deployment.ForgetMachine;
 import graft.deployment.state.StateFolder;
@@ -14,6 +16,7 @@ import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Parameters;
 
 /** {@code graft forget}: forgets a machine that no longer exists. */
+@Prints(GuestForms.Forgotten.class)
 @Command(
     name = "forget",
     mixinStandardHelpOptions = true,

@@ -1,7 +1,9 @@
 package graft.cli.guest;
 
+import graft.cli.printed.GuestForms;
 import graft.cli.terminal.ExitCode;
 import graft.cli.terminal.Output;
+import graft.cli.terminal.Prints;
 import graft.common.GraftException;
 import graft.common.values.Name;
 import graft.guests.bundle.Bundles;
@@ -75,6 +77,7 @@ public final class ImageCommand implements Runnable {
   }
 
   /** {@code graft image build}. */
+  @Prints(GuestForms.Image.class)
   @Command(
       name = "build",
       mixinStandardHelpOptions = true,
@@ -136,6 +139,7 @@ public final class ImageCommand implements Runnable {
   }
 
   /** {@code graft image import}. */
+  @Prints(GuestForms.Image.class)
   @Command(
       name = "import",
       mixinStandardHelpOptions = true,
@@ -178,6 +182,7 @@ public final class ImageCommand implements Runnable {
   }
 
   /** {@code graft image list}. */
+  @Prints(GuestForms.Images.class)
   @Command(name = "list", mixinStandardHelpOptions = true, header = "Lists the images.")
   static final class ListAll implements Callable<Integer> {
     @Mixin Output output;
@@ -200,6 +205,7 @@ public final class ImageCommand implements Runnable {
   }
 
   /** {@code graft image check}. */
+  @Prints(GuestForms.CheckedImages.class)
   @Command(
       name = "check",
       mixinStandardHelpOptions = true,

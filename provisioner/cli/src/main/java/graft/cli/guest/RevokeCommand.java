@@ -1,9 +1,11 @@
 package graft.cli.guest;
 
 import graft.cli.deployment.Target;
+import graft.cli.printed.GuestForms;
 import graft.cli.terminal.ExitCode;
 import graft.cli.terminal.OperatorAudit;
 import graft.cli.terminal.Output;
+import graft.cli.terminal.Prints;
 import graft.deployment.GuestTokens;
 import graft.deployment.state.StateFolder;
 import java.util.List;
@@ -15,6 +17,7 @@ import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Parameters;
 
 /** {@code graft revoke}: revokes guests' access to their GPUs. */
+@Prints(GuestForms.Revoked.class)
 @Command(
     name = "revoke",
     mixinStandardHelpOptions = true,

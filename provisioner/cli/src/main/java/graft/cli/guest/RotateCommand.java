@@ -1,9 +1,11 @@
 package graft.cli.guest;
 
 import graft.cli.deployment.Target;
+import graft.cli.printed.GuestForms;
 import graft.cli.terminal.ExitCode;
 import graft.cli.terminal.OperatorAudit;
 import graft.cli.terminal.Output;
+import graft.cli.terminal.Prints;
 import graft.deployment.GuestTokens;
 import graft.deployment.state.StateFolder;
 import java.util.List;
@@ -16,17 +18,18 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
 /** {@code graft rotate}: gives guests new tokens. */
+@Prints(GuestForms.Rotated.class)
 @Command(
     name = "rotate",
     mixinStandardHelpOptions = true,
     header = "Replaces the tokens of guests.",
     description = {
       "",
-      "The new token goes into the guest and to its server, and the old one becomes invalid; a guest"
-          + " with GPUs of several servers gets a new one for each of them."
-          + " Running programs are not interrupted, and may still open further connections of"
-          + " their sessions: if the old token was stolen, give --end-sessions. A guest that is off"
-          + " gets its token when graft apply starts it.",
+      "The new token goes into the guest and to its server, and the old one becomes invalid; a"
+          + " guest with GPUs of several servers gets a new one for each of them. Running programs"
+          + " are not interrupted, and may still open further connections of their sessions: if the"
+          + " old token was stolen, give --end-sessions. A guest that is off gets its token when"
+          + " graft apply starts it.",
       ""
     },
     footerHeading = "%nExamples:%n",

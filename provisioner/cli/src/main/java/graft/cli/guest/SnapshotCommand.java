@@ -3,9 +3,11 @@ package graft.cli.guest;
 import graft.cli.deployment.DataOption;
 import graft.cli.deployment.PowerPatience;
 import graft.cli.deployment.Target;
+import graft.cli.printed.GuestForms;
 import graft.cli.terminal.ExitCode;
 import graft.cli.terminal.OperatorAudit;
 import graft.cli.terminal.Output;
+import graft.cli.terminal.Prints;
 import graft.cli.terminal.TextProgress;
 import graft.common.values.MemorySize;
 import graft.deployment.PowerRun.Stopping;
@@ -78,6 +80,7 @@ public final class SnapshotCommand implements Runnable {
   }
 
   /** What the commands have that change something. */
+  @Prints(GuestForms.ChangedSnapshots.class)
   abstract static class Change extends OfGuest {
     @Parameters(index = "2", paramLabel = "NAME", description = "The snapshot's name.")
     SnapshotName name;
@@ -163,6 +166,7 @@ public final class SnapshotCommand implements Runnable {
   }
 
   /** {@code graft snapshot list}. */
+  @Prints(GuestForms.Snapshots.class)
   @Command(
       name = "list",
       mixinStandardHelpOptions = true,

@@ -1,8 +1,10 @@
 package graft.cli.guest;
 
 import graft.cli.deployment.Target;
+import graft.cli.printed.GuestForms;
 import graft.cli.terminal.ExitCode;
 import graft.cli.terminal.Output;
+import graft.cli.terminal.Prints;
 import graft.common.GraftException;
 import graft.common.values.TimeSpan;
 import graft.comparison.results.Results;
@@ -25,6 +27,7 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
 /** {@code graft verify}: tests guests' vGPUs with a CUDA program. */
+@Prints({GuestForms.Verified.class, GuestForms.MeasuredChannels.class})
 @Command(
     name = "verify",
     mixinStandardHelpOptions = true,
@@ -32,14 +35,14 @@ import picocli.CommandLine.Parameters;
     description = {
       "",
       "Reports each device and the channel to its server, the speed of copies and launches on the"
-          + " first, and whether the guest's client is that of this Graft. Ends with 1 if the program fails in a guest,"
-          + " with 7 if a client is of another version.",
+          + " first, and whether the guest's client is that of this Graft. Ends with 1 if the"
+          + " program fails in a guest, with 7 if a client is of another version.",
       "",
-      "With --channels it measures each channel that a guest is set up for: the time of a round trip"
-          + " and the speed of large copies. It reports which channel the client uses and whether"
-          + " another one is faster, and ends with 1 if one of them does not work. The results are"
-          + " kept: graft status and graft plan show them, and with channel: auto graft apply gives"
-          + " the client the order that follows from them.",
+      "With --channels it measures each channel that a guest is set up for: the time of a round"
+          + " trip and the speed of large copies. It reports which channel the client uses and"
+          + " whether another one is faster, and ends with 1 if one of them does not work. The"
+          + " results are kept: graft status and graft plan show them, and with channel: auto graft"
+          + " apply gives the client the order that follows from them.",
       "",
       "A guest's name alone is enough where only one deployment has a guest of that name.",
       ""

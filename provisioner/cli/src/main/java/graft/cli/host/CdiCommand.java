@@ -1,8 +1,10 @@
 package graft.cli.host;
 
 import graft.cli.host.CdiSpec.Mount;
+import graft.cli.printed.HostForms;
 import graft.cli.terminal.ExitCode;
 import graft.cli.terminal.Output;
+import graft.cli.terminal.Prints;
 import graft.common.GraftException;
 import graft.common.program.ClientFolder;
 import java.nio.file.Files;
@@ -21,6 +23,7 @@ import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 
 /** {@code graft cdi}: vGPUs as devices of containers. */
+@Prints(HostForms.Device.class)
 @Command(
     name = "cdi",
     mixinStandardHelpOptions = true,

@@ -1,7 +1,9 @@
 package graft.cli.host;
 
+import graft.cli.printed.HostForms;
 import graft.cli.terminal.ExitCode;
 import graft.cli.terminal.Output;
+import graft.cli.terminal.Prints;
 import graft.cli.terminal.Question;
 import graft.common.GraftException;
 import graft.common.program.CurrentUser;
@@ -30,6 +32,7 @@ import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
 /** {@code graft doctor}: checks this host. */
+@Prints(HostForms.Diagnosis.class)
 @Command(
     name = "doctor",
     mixinStandardHelpOptions = true,

@@ -1,7 +1,9 @@
 package graft.cli.host;
 
+import graft.cli.printed.HostForms;
 import graft.cli.terminal.ExitCode;
 import graft.cli.terminal.Output;
+import graft.cli.terminal.Prints;
 import graft.deployment.doctor.Starter;
 import graft.deployment.gpu.CudaDriver;
 import graft.deployment.observe.Connections;
@@ -20,6 +22,7 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 
 /** {@code graft inspect}: prints a descriptor of this host to start from. */
+@Prints(HostForms.Inspected.class)
 @Command(
     name = "inspect",
     mixinStandardHelpOptions = true,

@@ -1,8 +1,10 @@
 package graft.cli.session;
 
+import graft.cli.printed.HostForms;
 import graft.cli.terminal.ExitCode;
 import graft.cli.terminal.OperatorAudit;
 import graft.cli.terminal.Output;
+import graft.cli.terminal.Prints;
 import graft.common.GraftException;
 import graft.deployment.OperatedServer;
 import graft.remoting.server.operate.OperatorClient;
@@ -18,6 +20,7 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
 /** {@code graft kill}: ends one session. */
+@Prints(HostForms.Ended.class)
 @Command(
     name = "kill",
     mixinStandardHelpOptions = true,

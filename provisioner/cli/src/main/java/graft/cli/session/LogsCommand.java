@@ -1,8 +1,10 @@
 package graft.cli.session;
 
 import graft.cli.deployment.Target;
+import graft.cli.printed.HostForms;
 import graft.cli.terminal.ExitCode;
 import graft.cli.terminal.Output;
+import graft.cli.terminal.Prints;
 import graft.deployment.OperatedServer;
 import graft.deployment.state.StateFolder;
 import graft.deployment.step.host.ServerLog;
@@ -25,6 +27,7 @@ import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 
 /** {@code graft logs}: shows what servers have printed. */
+@Prints(HostForms.Logs.class)
 @Command(
     name = "logs",
     mixinStandardHelpOptions = true,

@@ -1,7 +1,9 @@
 package graft.cli.session;
 
+import graft.cli.printed.HostForms;
 import graft.cli.terminal.ExitCode;
 import graft.cli.terminal.Output;
+import graft.cli.terminal.Prints;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.Callable;
@@ -9,6 +11,7 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 
 /** {@code graft sessions}: shows who uses the GPUs that this host serves. */
+@Prints(HostForms.Sessions.class)
 @Command(
     name = "sessions",
     mixinStandardHelpOptions = true,

@@ -1,7 +1,9 @@
 package graft.cli.session;
 
+import graft.cli.printed.HostForms;
 import graft.cli.terminal.ExitCode;
 import graft.cli.terminal.Output;
+import graft.cli.terminal.Prints;
 import graft.cli.terminal.Repetition;
 import graft.deployment.descriptor.InvalidDescriptorException;
 import java.util.LinkedHashMap;
@@ -12,6 +14,7 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 
 /** {@code graft top}: shows who uses the GPUs, again and again. */
+@Prints(HostForms.Top.class)
 @Command(
     name = "top",
     mixinStandardHelpOptions = true,

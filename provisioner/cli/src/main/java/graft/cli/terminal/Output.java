@@ -1,9 +1,13 @@
 package graft.cli.terminal;
 
 import graft.common.json.Json;
+import graft.common.json.RecordSchema;
 import java.io.PrintWriter;
+import java.util.ArrayList;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
@@ -21,6 +25,8 @@ public final class Output {
    * its meaning, not when one is added.
    */
   private static final int FORMAT_VERSION = 1;
+
+  private static final String VERSION = "formatVersion";
 
   @Option(
       names = {"-o", "--output"},
@@ -55,6 +61,7 @@ public final class Output {
    * Prints the result as JSON, unless the output is text: an object with the version of the fields.
    */
   public void result(Map<String, ?> tree) {
+    assert hasItsForm(tree);
     if (isJson()) {
       print(Json.pretty(withVersion(tree)));
     }
@@ -62,9 +69,42 @@ public final class Output {
 
   /** The same on one line. */
   public void resultLine(Map<String, ?> tree) {
+    assert hasItsForm(tree);
     if (isJson()) {
       print(Json.line(withVersion(tree)));
     }
+  }
+
+  /** Whether the tree has one of the forms that the command declares. */
+  private boolean hasItsForm(Map<String, ?> tree) {
+    Prints declared = command.userObject().getClass().getAnnotation(Prints.class);
+    if (declared == null) {
+      return true;
+    }
+    List<String> problems = new ArrayList<>();
+    for (Class<? extends Record> form : declared.value()) {
+      List<String> found = RecordSchema.problems(form, tree);
+      if (found.isEmpty()) {
+        return true;
+      }
+      problems.addAll(found);
+    }
+    throw new AssertionError(command.qualifiedName() + " prints what no schema has: " + problems);
+  }
+
+  /**
+   * The JSON Schema of what a command prints as JSON; empty if it declares none.
+   *
+   * @param command the object of the command
+   */
+  public static Optional<Map<String, Object>> schema(String title, Object command) {
+    return Optional.ofNullable(command.getClass().getAnnotation(Prints.class))
+        .map(
+            declared ->
+                RecordSchema.of(
+                    title,
+                    List.of(declared.value()),
+                    Map.of(VERSION, Map.of("const", FORMAT_VERSION))));
   }
 
   /** Prints JSON whose fields another program defines. */
@@ -82,7 +122,7 @@ public final class Output {
   /** Puts the version of the fields before them. */
   public static Map<String, Object> withVersion(Map<String, ?> tree) {
     Map<String, Object> versioned = new LinkedHashMap<>();
-    versioned.put("formatVersion", FORMAT_VERSION);
+    versioned.put(VERSION, FORMAT_VERSION);
     versioned.putAll(tree);
     return versioned;
   }

@@ -35,6 +35,7 @@ import graft.deployment.step.guest.MakeSshKeys;
 import graft.deployment.step.guest.MakeToken;
 import graft.deployment.step.guest.OrderChannels;
 import graft.deployment.step.guest.RegisterUsers;
+import graft.deployment.step.guest.SetMemory;
 import graft.deployment.step.guest.ShareTokens;
 import graft.deployment.step.guest.StartGuest;
 import graft.deployment.step.guest.VerifyCuda;
@@ -103,6 +104,7 @@ public final class Steps {
           new StepKind("create-disk", CreateDisk.class),
           new StepKind("grow-disk", GrowDisk.class),
           new StepKind("define-guest", DefineGuest.class),
+          new StepKind("set-memory", SetMemory.class),
           new StepKind("start-guest", StartGuest.class),
           new StepKind("await-guest", AwaitGuest.class),
           new StepKind("install-by-agent", InstallByAgent.class),

@@ -27,6 +27,7 @@ final class ExistingRules {
           "root",
           "cpus",
           "memory",
+          "max-memory",
           "placement",
           "disk-size",
           "disks",

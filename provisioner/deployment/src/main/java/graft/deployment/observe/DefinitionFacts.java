@@ -23,6 +23,13 @@ import org.w3c.dom.Element;
  */
 public record DefinitionFacts(Map<String, String> values, Optional<Instant> written) {
   private static final String NONE = "none";
+
+  /** The key of the memory that the guest has, which may be less than its maximum. */
+  private static final String CURRENT_MEMORY = "current memory";
+
+  /** The value of what is not said. */
+  private static final String ANY = "";
+
   private static final long MIB = 1L << 20;
 
   /** Copies the values in their order. */
@@ -33,9 +40,8 @@ public record DefinitionFacts(Map<String, String> values, Optional<Instant> writ
   /** Reads a domain's XML: as Graft wrote it, or as libvirt returns the inactive one. */
   public static DefinitionFacts of(Element domain, Optional<Instant> written) {
     Map<String, String> values = new LinkedHashMap<>();
-    String memory = memory(domain, "memory").orElse(NONE);
-    values.put("memory", memory);
-    values.put("current memory", memory(domain, "currentMemory").orElse(memory));
+    values.put("memory", memory(domain, "memory").orElse(NONE));
+    values.put(CURRENT_MEMORY, memory(domain, "currentMemory").orElse(ANY));
     String cpus = Xml.text(domain, "vcpu").orElse("1");
     values.put("CPUs", cpus);
     values.put(
@@ -46,6 +52,13 @@ public record DefinitionFacts(Map<String, String> values, Optional<Instant> writ
     values.put("kernel arguments", Xml.text(domain, "os", "cmdline").orElse(NONE));
     Xml.find(domain, "devices").ifPresent(devices -> devices(devices, values));
     return new DefinitionFacts(values, written);
+  }
+
+  /** How much memory the guest has at its next start, in whole MiB; empty if nothing says. */
+  public Optional<MemorySize> currentMemory() {
+    return Optional.ofNullable(values.get(CURRENT_MEMORY))
+        .filter(value -> !value.equals(ANY))
+        .map(MemorySize::parse);
   }
 
   private static void devices(Element devices, Map<String, String> values) {
@@ -106,7 +119,7 @@ public record DefinitionFacts(Map<String, String> values, Optional<Instant> writ
     for (String key : keys) {
       String was = wanted.values.getOrDefault(key, NONE);
       String is = values.getOrDefault(key, NONE);
-      if (!was.equals(is)) {
+      if (!was.equals(is) && !was.equals(ANY)) {
         differences.add(key + " " + was + " → " + is);
       }
     }

@@ -51,6 +51,7 @@ final class GuestDomain {
             .virtualization(kind(input, guest))
             .hideHypervisor(guest.hideHypervisor())
             .metadata(GuestMetadata.of(deployment));
+    guest.maxMemory().ifPresent(spec::maxMemory);
     Set<GuestFeature> features = features(input, guest);
     if (features.contains(GuestFeature.CONSOLE_LOG) && daemonsLog(input, guest).isEmpty()) {
       spec.serial(new SerialSpec(input.layout().console(guest.name()).toString()));

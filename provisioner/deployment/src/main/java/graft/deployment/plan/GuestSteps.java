@@ -34,6 +34,7 @@ import graft.deployment.step.guest.InstallIntoImage;
 import graft.deployment.step.guest.MakeFolder;
 import graft.deployment.step.guest.MakeToken;
 import graft.deployment.step.guest.OrderChannels;
+import graft.deployment.step.guest.SetMemory;
 import graft.deployment.step.guest.ShareTokens;
 import graft.deployment.step.guest.StartGuest;
 import graft.deployment.step.guest.VerifyCuda;
@@ -309,10 +310,14 @@ final class GuestSteps {
     String summary =
         cpus
             + ", "
-            + guest.memory()
+            + guest.maxMemory().map(most -> "at most " + most).orElse("" + guest.memory())
             + (each.isEmpty() ? "" : ", channels " + each)
             + (lent.isEmpty() ? "" : ", network interfaces " + lent);
-    steps.add(new DefineGuest(uri, name, uuid, summary, xml));
+    DefineGuest define = new DefineGuest(uri, name, uuid, summary, xml);
+    steps.add(define.orMade(input.journal().step(define.id(), DefineGuest.class)));
+    if (guest.maxMemory().isPresent()) {
+      steps.add(new SetMemory(uri, name, uuid, guest.memory()));
+    }
     for (String device : devices.devices()) {
       Optional<Boolean> permissive =
           devices.permissive().contains(device) ? Optional.of(true) : Optional.empty();

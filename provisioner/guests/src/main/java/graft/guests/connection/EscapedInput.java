@@ -7,11 +7,18 @@ import java.io.InputStream;
 /**
  * What is typed at a terminal in raw mode, with ssh's way out: {@code ~.} at the beginning of a
  * line is the end of the input, and {@code ~~} there is one tilde. Without it, nothing would end a
- * program that ignores its keys, since Ctrl-C is such a key too.
+ * program that ignores its keys, since Ctrl-C is such a key too. A console has virsh's way out
+ * besides: Ctrl-] anywhere.
  */
 final class EscapedInput extends FilterInputStream {
   private static final int TILDE = '~';
 
+  /** Ctrl-], with which virsh and telnet leave. */
+  private static final int CTRL_BRACKET = 0x1d;
+
+  private static final int NO_KEY = -1;
+
+  private final int leavingKey;
   private final Runnable leave;
   private boolean lineBegins = true;
   private boolean tilde;
@@ -23,8 +30,18 @@ final class EscapedInput extends FilterInputStream {
    * @param leave what {@code ~.} does
    */
   EscapedInput(InputStream typed, Runnable leave) {
+    this(typed, leave, NO_KEY);
+  }
+
+  private EscapedInput(InputStream typed, Runnable leave, int leavingKey) {
     super(typed);
     this.leave = leave;
+    this.leavingKey = leavingKey;
+  }
+
+  /** What is typed at a console, which both {@code ~.} and Ctrl-] end. */
+  static EscapedInput ofConsole(InputStream typed) {
+    return new EscapedInput(typed, () -> {}, CTRL_BRACKET);
   }
 
   /** Keys are read in pieces only: one key can give two bytes, a tilde that was held back first. */
@@ -56,6 +73,11 @@ final class EscapedInput extends FilterInputStream {
 
   private int keep(byte key, byte[] into, int from, int kept) {
     int count = kept;
+    if (key == leavingKey) {
+      left = true;
+      leave.run();
+      return count;
+    }
     if (tilde) {
       tilde = false;
       if (key == '.') {

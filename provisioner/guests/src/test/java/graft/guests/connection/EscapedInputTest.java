@@ -19,13 +19,19 @@ class EscapedInputTest {
 
   /** What passes of these pieces, each of which is read at once. */
   private String passes(String... pieces) throws IOException {
+    return passed(new EscapedInput(typed(pieces), () -> left++));
+  }
+
+  private static InputStream typed(String... pieces) {
     List<InputStream> streams =
         Stream.of(pieces)
             .map(piece -> piece.getBytes(StandardCharsets.UTF_8))
             .<InputStream>map(ByteArrayInputStream::new)
             .toList();
-    EscapedInput input =
-        new EscapedInput(new SequenceInputStream(Collections.enumeration(streams)), () -> left++);
+    return new SequenceInputStream(Collections.enumeration(streams));
+  }
+
+  private static String passed(EscapedInput input) throws IOException {
     ByteArrayOutputStream passed = new ByteArrayOutputStream();
     byte[] buffer = new byte[8];
     for (int count = input.read(buffer); count >= 0; count = input.read(buffer)) {
@@ -58,5 +64,17 @@ class EscapedInputTest {
   void twoTildesAreOne() throws IOException {
     assertThat(passes("~~.\r~~~.")).isEqualTo("~.\r~~.");
     assertThat(left).isZero();
+  }
+
+  @Test
+  void aConsoleIsLeftByCtrlBracketToo() throws IOException {
+    for (String way : List.of("\u001d", "\r~.", "\r~\u001d")) {
+      assertThat(passed(EscapedInput.ofConsole(typed("ls" + way + "never"))))
+          .isEqualTo(way.startsWith("\r") ? "ls\r" : "ls");
+    }
+    assertThat(passed(EscapedInput.ofConsole(typed("ls", "\u001d", "never")))).isEqualTo("ls");
+    assertThat(passed(EscapedInput.ofConsole(typed("a]\u0003\u001b[A~~"))))
+        .isEqualTo("a]\u0003\u001b[A~~");
+    assertThat(passes("a\u001db")).as("a key like any other to a program").isEqualTo("a\u001db");
   }
 }

@@ -1,11 +1,13 @@
 package graft.hypervisors.libvirt.calls;
 
 import com.sun.jna.Library;
+import com.sun.jna.NativeLong;
 import com.sun.jna.Pointer;
 import com.sun.jna.ptr.IntByReference;
 import com.sun.jna.ptr.PointerByReference;
 import org.libvirt.jna.ConnectionPointer;
 import org.libvirt.jna.DomainPointer;
+import org.libvirt.jna.StreamPointer;
 
 /**
  * Functions of libvirt that libvirt-java 0.5.4 does not bind, or binds in an unsuitable form. The
@@ -44,4 +46,10 @@ public interface LibvirtExtras extends Library {
       DomainPointer domain, PointerByReference list, int source, int flags);
 
   void virDomainInterfaceFree(Pointer networkInterface);
+
+  /** The memory is in KiB. */
+  int virDomainSetMemoryFlags(DomainPointer domain, NativeLong memory, int flags);
+
+  /** The device is the first console of the guest if its name is null. */
+  int virDomainOpenConsole(DomainPointer domain, String device, StreamPointer stream, int flags);
 }

@@ -28,6 +28,7 @@ public record DomainSpec(
     Optional<UUID> uuid,
     int cpus,
     MemorySize memory,
+    boolean variableMemory,
     Virtualization virtualization,
     Boot boot,
     Optional<MemoryBacking> memoryBacking,
@@ -81,6 +82,7 @@ public record DomainSpec(
     private Optional<UUID> uuid = Optional.empty();
     private int cpus = 1;
     private MemorySize memory = MemorySize.ofMib(512);
+    private boolean variableMemory;
     private Virtualization virtualization = Virtualization.HVM;
     private Boot boot = new Boot.FromDisk(Boot.Firmware.BIOS);
     private Optional<MemoryBacking> memoryBacking = Optional.empty();
@@ -115,6 +117,13 @@ public record DomainSpec(
 
     public Builder memory(MemorySize value) {
       memory = value;
+      return this;
+    }
+
+    /** The memory that the guest can get while it runs; how much it has now is set apart. */
+    public Builder maxMemory(MemorySize value) {
+      memory = value;
+      variableMemory = true;
       return this;
     }
 
@@ -216,6 +225,7 @@ public record DomainSpec(
           uuid,
           cpus,
           memory,
+          variableMemory,
           virtualization,
           boot,
           memoryBacking,

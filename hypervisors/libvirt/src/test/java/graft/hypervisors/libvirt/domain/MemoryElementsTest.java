@@ -9,11 +9,17 @@ class MemoryElementsTest {
 
   @Test
   void startsWithAllThatItMayHave() {
-    assertThat(Built.by(domain -> MemoryElements.append(domain, MemorySize.ofMib(192))))
+    assertThat(Built.by(domain -> MemoryElements.append(domain, MemorySize.ofMib(192), false)))
         .isEqualTo(
             """
             <memory unit='KiB'>196608</memory>
             <currentMemory unit='KiB'>196608</currentMemory>
             """);
+  }
+
+  @Test
+  void doesNotSayHowMuchItHasOfMemoryThatChanges() {
+    assertThat(Built.by(domain -> MemoryElements.append(domain, MemorySize.ofMib(192), true)))
+        .isEqualTo("<memory unit='KiB'>196608</memory>\n");
   }
 }

@@ -47,6 +47,12 @@ public record Guest(
         @Doc("The number of its CPUs.")
         int cpus,
     @Default("512MiB") @Synonyms({"ram", "mem"}) @Doc("The size of its memory.") MemorySize memory,
+    @Doc(
+            "The largest memory that it can get while it runs. Where it is given, a change of"
+                + " memory is made in place, by the guest's balloon driver (virtio_balloon); a"
+                + " guest without the key restarts for another size. Not for guests with devices of"
+                + " the host, huge pages or locked memory, which hold all of it from the start.")
+        Optional<MemorySize> maxMemory,
     @Default("{}") @Doc("Where its CPUs and memory are placed on the host.") Placement placement,
     @Doc("More disks.") List<Disk> disks,
     @Doc("Its network cards. If absent, a closed one if it has a vgpu, else none.")
@@ -88,6 +94,7 @@ public record Guest(
         root,
         cpus,
         memory,
+        maxMemory,
         placement,
         disks,
         networks,

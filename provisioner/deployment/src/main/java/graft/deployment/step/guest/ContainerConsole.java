@@ -12,7 +12,7 @@ import org.w3c.dom.Element;
  * Keeps what a container prints on its console. libvirt's LXC driver writes consoles to no file, so
  * that a small program of its own reads the terminal until the container has ended.
  */
-final class ContainerConsole {
+public final class ContainerConsole {
   /**
    * Keeps the first 16 MiB and drops the rest: a container that prints without end neither fills
    * the host's disk nor waits for a reader. The unit of the limit is 512 bytes.
@@ -23,20 +23,26 @@ final class ContainerConsole {
 
   private ContainerConsole() {}
 
+  /** The console's terminal on the container's host; empty if the container has ended. */
+  public static Optional<Path> terminal(Guest domain) {
+    return Xml.find(domain.xml().getDocumentElement(), "devices").stream()
+        .flatMap(devices -> Xml.children(devices, "console").stream())
+        .flatMap(console -> Xml.find(console, "source").stream())
+        .map((Element source) -> source.getAttribute("path"))
+        .filter(path -> path.matches("/dev/pts/\\d+"))
+        .map(Path::of)
+        .findFirst();
+  }
+
   /** Starts to keep the console of a container that has just been started. */
   static void keep(Guest domain, Path log) throws IOException {
-    Optional<String> terminal =
-        Xml.find(domain.xml().getDocumentElement(), "devices").stream()
-            .flatMap(devices -> Xml.children(devices, "console").stream())
-            .flatMap(console -> Xml.find(console, "source").stream())
-            .map((Element source) -> source.getAttribute("path"))
-            .filter(path -> path.startsWith("/dev/pts/"))
-            .findFirst();
+    Optional<Path> terminal = terminal(domain);
     if (terminal.isEmpty()) {
       return; // the container has ended already
     }
     new ProcessBuilder(
-            List.of("setsid", "/bin/sh", "-c", READER, "sh", terminal.get(), log.toString()))
+            List.of(
+                "setsid", "/bin/sh", "-c", READER, "sh", terminal.get().toString(), log.toString()))
         .redirectInput(ProcessBuilder.Redirect.from(Path.of("/dev/null").toFile()))
         .redirectOutput(ProcessBuilder.Redirect.DISCARD)
         .redirectError(ProcessBuilder.Redirect.DISCARD)

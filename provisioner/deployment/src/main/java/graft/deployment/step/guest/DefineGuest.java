@@ -7,10 +7,12 @@ import graft.deployment.step.GuestStep;
 import graft.deployment.step.StepContext;
 import graft.hypervisors.libvirt.Guest;
 import graft.hypervisors.libvirt.LibvirtHost;
+import graft.hypervisors.libvirt.domain.SerialElement;
 import graft.hypervisors.libvirt.domain.Xml;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import org.w3c.dom.Document;
 
 /**
  * Defines a guest in libvirt.
@@ -20,6 +22,23 @@ import java.util.Optional;
  */
 public record DefineGuest(String uri, String guest, String uuid, String summary, String xml)
     implements GuestStep {
+  /**
+   * This definition, or the one that was made, if that one differs only in a console that takes no
+   * input, which an earlier Graft gave to guests: a new console is no reason for a restart.
+   */
+  public DefineGuest orMade(Optional<DefineGuest> made) {
+    return made.filter(is -> equals(is.withTerminal())).orElse(this);
+  }
+
+  private DefineGuest withTerminal() {
+    if (!xml.contains("<serial type='file'>")) {
+      return this;
+    }
+    Document domain = Xml.parse(xml);
+    SerialElement.makeTerminals(domain.getDocumentElement());
+    return new DefineGuest(uri, guest, uuid, summary, Xml.print(domain));
+  }
+
   @Override
   public String name() {
     return "define";
