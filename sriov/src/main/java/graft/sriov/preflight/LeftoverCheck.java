@@ -19,8 +19,6 @@ final class LeftoverCheck {
   /** Class and subclass of PCI. */
   private static final int ETHERNET = 0x0200;
 
-  private static final int INFINIBAND = 0x0207;
-
   private LeftoverCheck() {}
 
   /**
@@ -34,7 +32,7 @@ final class LeftoverCheck {
       if (device.isNvidiaGpu() && device.boundForPassthrough() && !isOpen(host, device)) {
         findings.add(left(device));
       }
-      if (hasLostItsInterface(host, device) && !lent.contains(device.address())) {
+      if (hasLostItsInterface(device) && !lent.contains(device.address())) {
         findings.add(lost(device));
       }
     }
@@ -53,12 +51,9 @@ final class LeftoverCheck {
     return findings;
   }
 
-  /** Without IP over InfiniBand the function of an InfiniBand adapter has no interface at all. */
-  private static boolean hasLostItsInterface(HostPci host, PciDevice device) {
-    boolean makesOne =
-        device.pciClass() >> 8 == ETHERNET
-            || (device.pciClass() >> 8 == INFINIBAND && host.modules().contains("ib_ipoib"));
-    return makesOne
+  /** A function of an InfiniBand adapter may have no interface on a host that is well. */
+  private static boolean hasLostItsInterface(PciDevice device) {
+    return device.pciClass() >> 8 == ETHERNET
         && device.interfaces().isEmpty()
         && device.driver().filter(FunctionDriver::isKnown).isPresent();
   }

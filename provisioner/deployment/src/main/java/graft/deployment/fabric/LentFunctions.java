@@ -67,8 +67,7 @@ final class LentFunctions {
             .physicalFunction()
             .flatMap(facts.host().pci()::device)
             .flatMap(FunctionDriver::ofVirtual);
-    String driver =
-        driver(adapter.address(), FunctionDriver.present(adapter).or(() -> usual), at);
+    String driver = driver(adapter.address(), FunctionDriver.present(adapter).or(() -> usual), at);
     return step(container, adapter.address(), Optional.empty(), what + adapter.address(), driver);
   }
 

@@ -44,8 +44,8 @@ import org.junit.jupiter.api.io.TempDir;
 
 /**
  * A real container with the network interface of an adapter. The adapter is one of the fake host's;
- * its interface is a real veth of the same name, which the kernel deletes, and does not return, when
- * the container ends.
+ * its interface is a real veth of the same name, which the kernel deletes, and does not return,
+ * when the container ends.
  */
 @Tag("integration")
 @EnabledIfSystemProperty(named = "user.name", matches = "root")
@@ -89,13 +89,11 @@ class ContainerAdapterIntegrationTest {
     fake.add(FakeDevice.mlx5(adapter.toString(), 0).ethernet());
     fake.file(sysfs + "/infiniband_verbs/" + node.getFileName() + "/dev", "1:5");
     try (Connections connections = new Connections();
-        Journal journal =
-            Journal.open(folder.resolve("journal"), Steps.CODEC, Clock.systemUTC())) {
+        Journal journal = Journal.open(folder.resolve("journal"), Steps.CODEC, Clock.systemUTC())) {
       Guest guest =
           connections
               .get(URI)
-              .define(
-                  new LxcHypervisor().domainXml(spec(), connections.get(URI).capabilities()));
+              .define(new LxcHypervisor().domainXml(spec(), connections.get(URI).capabilities()));
       try {
         HostAccess host = new HostAccess(fake, fake.links(), TimeLimits.DEFAULT);
         runs(guest, new LiveContext(connections, host, journal, ApplyListener.NONE));
