@@ -133,52 +133,6 @@ class GuestsIntegrationTest {
   }
 
   @Test
-  void memoryChangesWhileTheGuestRunsAndUndoTakesItBack() throws Exception {
-    graft.run("apply", withMaximum("256MiB")).as(0);
-    String look = "cat /proc/sys/kernel/random/boot_id";
-    String boot = inGuest(look);
-    long before = memoryInGuest();
-
-    String more = withMaximum("320MiB");
-    assertThat(graft.run("plan", more).as(0).out())
-        .contains("guest " + ONE + ": changes in place", "(changed: 256MiB → 320MiB)", "1 step\n");
-    graft.run("apply", more).as(0);
-    assertThat(memoryInGuest() - before).isEqualTo(64 << 10);
-    assertThat(inGuest(look)).as("the same boot").isEqualTo(boot);
-    assertThat(graft.run("status", more).as(0).out()).doesNotContain("differs");
-    graft.run("restart", SETUP, ONE, "--force").as(0);
-    assertThat(memoryInGuest() - before).as("after its next start, too").isEqualTo(64 << 10);
-    boot = inGuest(look);
-
-    graft.run("undo", SETUP).as(0);
-    assertThat(memoryInGuest()).isEqualTo(before);
-    assertThat(inGuest(look)).as("the same boot").isEqualTo(boot);
-    graft.run("destroy", SETUP).as(0);
-    RealHost.assertNothingLeft(graft, SETUP, ONE);
-  }
-
-  /** What its kernel counts, in KiB: what the balloon has taken is not among it. */
-  private long memoryInGuest() throws Exception {
-    return Long.parseLong(inGuest("awk '/^MemTotal/ {print $2}' /proc/meminfo").strip());
-  }
-
-  private String withMaximum(String memory) throws Exception {
-    return RealHost.descriptor(
-        folder,
-        """
-        graft: 1
-        name: %s
-        guests:
-          - name: %s
-            kernel: {image: %s, initramfs: %s, arguments: console=ttyS0 quiet}
-            memory: %s
-            max-memory: 384MiB
-            ready: {timeout: 3m}
-        """
-            .formatted(SETUP, ONE, RealHost.kernel(), RealHost.initramfs(), memory));
-  }
-
-  @Test
   void aGuestThatIsNeverReadyShowsItsConsoleAndIsTakenBack() throws Exception {
     String lab =
         RealHost.descriptor(
