@@ -34,6 +34,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
+import java.util.stream.Collectors;
 
 /** Makes a {@link Snapshot}; all examination of the host is done here. */
 public final class Observer {
@@ -72,7 +73,7 @@ public final class Observer {
     LibvirtFacts libvirt = asked.join();
     FileObserver files = new FileObserver();
     named(file).forEach(files::look);
-    descriptor.nodes().forEach(node -> files.lookForToken(file.resolve(node.tokenFile())));
+    tokens(file).forEach(files::lookForToken);
     files.lookUnder(state.path());
     files.lookIn(Path.of("/dev/shm"), "graft." + state.deployment() + ".");
     files.lookUnder(Layout.of(state, CurrentUser.isRoot()).guests());
@@ -144,9 +145,21 @@ public final class Observer {
     return names;
   }
 
+  /** The files with tokens that the descriptor names. */
+  private static Set<Path> tokens(DescriptorFile file) {
+    Descriptor descriptor = file.descriptor();
+    Set<String> named = new LinkedHashSet<>();
+    descriptor.nodes().forEach(node -> named.add(node.tokenFile()));
+    descriptor.remoteGuests().forEach(remote -> named.add(remote.tokenFile()));
+    descriptor.guests().stream()
+        .flatMap(guest -> guest.vgpus().stream())
+        .forEach(vgpu -> vgpu.tokenFile().ifPresent(named::add));
+    return named.stream().map(file::resolve).collect(Collectors.toCollection(LinkedHashSet::new));
+  }
+
   private static Set<Path> named(DescriptorFile file) {
     Set<Path> paths = new LinkedHashSet<>();
-    file.descriptor().nodes().forEach(node -> paths.add(file.resolve(node.tokenFile())));
+    paths.addAll(tokens(file));
     for (Guest guest : file.descriptor().guests()) {
       guest.image().ifPresent(image -> paths.add(file.resolve(image)));
       guest.root().ifPresent(root -> paths.add(file.resolveRoot(root)));

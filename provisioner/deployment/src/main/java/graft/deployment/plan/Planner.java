@@ -150,6 +150,7 @@ public final class Planner {
     servers.grantLimit().ifPresent(step -> add(wanted, step));
     NetworkSteps.of(input).forEach(step -> add(wanted, step));
     servers.steps().forEach(step -> add(wanted, step));
+    input.descriptor().remoteGuests().forEach(one -> add(wanted, servers.access(one)));
     for (Guest guest : input.descriptor().guests()) {
       List<Step> steps =
           guest.existing().isPresent()

@@ -10,6 +10,8 @@ import graft.deployment.descriptor.gpu.PortName;
 import graft.deployment.descriptor.guest.Channel;
 import graft.deployment.descriptor.guest.Guest;
 import graft.deployment.descriptor.guest.Nic;
+import graft.deployment.descriptor.guest.VGpu;
+import graft.deployment.descriptor.hosts.RemoteGuest;
 import graft.deployment.journal.Entry;
 import graft.deployment.observe.DomainFacts;
 import graft.deployment.observe.MachineFacts;
@@ -17,6 +19,7 @@ import graft.deployment.observe.NetworkFacts;
 import graft.deployment.state.ServerFolder;
 import graft.deployment.state.StateFolder;
 import graft.deployment.step.Step;
+import graft.deployment.step.guest.GrantAccess;
 import graft.deployment.step.host.HostServer;
 import graft.deployment.step.host.MakeServerUser;
 import graft.deployment.step.host.MakeSocketFolder;
@@ -149,6 +152,9 @@ final class ServerSteps {
             listen.add(Endpoint.unix(MakeSocketFolder.socket(socket.folder()).toString()));
           }
         }
+      }
+      for (RemoteGuest remote : remote(gpu)) {
+        listen.add(Endpoint.tcp(bracketed(remote.address().text()), ports.get(gpu.name())));
       }
       if (gpu.owner().kind() == Owner.Kind.HOST && !listen.isEmpty()) {
         steps.addAll(sockets);
@@ -346,14 +352,34 @@ final class ServerSteps {
 
   /** The file with the token of a guest for the server of a GPU. */
   Path token(Guest guest, Name gpu) {
+    Optional<String> own = guest.vgpu(gpu).flatMap(VGpu::tokenFile);
     return node(gpu)
-        .map(node -> input.file().resolve(node.tokenFile()))
+        .map(node -> input.file().resolve(own.orElse(node.tokenFile())))
         .orElseGet(() -> input.layout().state().token(guest.name(), guest.further(gpu)));
   }
 
   /** Whether any guest uses a GPU without owning it. */
   boolean isUsed(Gpu gpu) {
-    return input.descriptor().guests().stream().anyMatch(guest -> uses(guest, gpu));
+    return !remote(gpu).isEmpty()
+        || input.descriptor().guests().stream().anyMatch(guest -> uses(guest, gpu));
+  }
+
+  /** The guests of other hosts that use a GPU. */
+  private List<RemoteGuest> remote(Gpu gpu) {
+    return input.descriptor().remoteGuests().stream()
+        .filter(remote -> remote.vgpu().gpu().equals(gpu.name()))
+        .toList();
+  }
+
+  /** The step that lets a guest of another host use a GPU of this one. */
+  Step access(RemoteGuest remote) {
+    Name gpu = remote.vgpu().gpu();
+    return new GrantAccess(
+        remote.name().text(),
+        gpu.text(),
+        input.file().resolve(remote.tokenFile()),
+        tokens(gpu),
+        GuestChannels.grant(remote.vgpu()));
   }
 
   /** The guests that use a GPU without owning it, each with its settings. */
