@@ -13,9 +13,14 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Set;
 
 /** Asks the hosts of a deployment, and prints what they answered as one answer. */
 public final class HostsReport {
+  /** The exit codes of an apply that leaves a host as it was before. */
+  private static final Set<Integer> UNCHANGED =
+      Set.of(ExitCode.FAILED, ExitCode.USAGE, ExitCode.DESCRIPTOR, ExitCode.HOST, ExitCode.BUSY);
+
   private final Output output;
   private final ManyHosts hosts;
 
@@ -171,7 +176,7 @@ public final class HostsReport {
             .allMatch(
                 reply ->
                     reply.outcome() == Outcome.NOT_BEGUN
-                        || (reply.outcome() == Outcome.FAILED && reply.code() != ExitCode.PARTIAL)
+                        || (reply.outcome() == Outcome.FAILED && UNCHANGED.contains(reply.code()))
                         || (reply.isDone() && reply.number("steps") == 0));
     return isUnchanged
         ? replies.stream()

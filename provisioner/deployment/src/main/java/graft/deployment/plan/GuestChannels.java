@@ -406,42 +406,20 @@ final class GuestChannels {
 
   /** The settings of the vGPU, in the format of the server's tokens file. */
   String grant() {
-    List<String> settings = limits(vgpu);
+    List<String> settings = new ArrayList<>(vgpu.limits());
     if (usesVsock()) {
       settings.add("cid=" + cid());
     }
     if (sharesMemory()) {
       settings.add("region=" + regionFile());
     }
+    if (mayBeUnencrypted(Channel.TCP)) {
+      settings.add("encryption=optional");
+    }
     if (usesVchan()) {
       settings.add("domain=" + guest.name()); // the name that GuestDomain gives the domain
     }
-    settings.addAll(rights(vgpu));
-    return String.join(" ", settings);
-  }
-
-  /** The same for a guest of another host, which has the network alone. */
-  static String grant(VGpu vgpu) {
-    List<String> settings = limits(vgpu);
-    settings.addAll(rights(vgpu));
-    return String.join(" ", settings);
-  }
-
-  private static List<String> limits(VGpu vgpu) {
-    List<String> settings = new ArrayList<>();
-    vgpu.memory()
-        .ifPresent(
-            m -> settings.addAll(List.of("memory=" + m.bytes(), "guest-memory=" + m.bytes())));
-    vgpu.sessions().ifPresent(n -> settings.add("max-sessions=" + n));
-    return settings;
-  }
-
-  private static List<String> rights(VGpu vgpu) {
-    List<String> settings = new ArrayList<>();
-    if (vgpu.unencrypted().contains(Channel.TCP)) {
-      settings.add("encryption=optional");
-    }
     vgpu.share().map(Share::settings).ifPresent(settings::addAll);
-    return settings;
+    return String.join(" ", settings);
   }
 }

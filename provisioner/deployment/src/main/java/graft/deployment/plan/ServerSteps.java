@@ -11,15 +11,14 @@ import graft.deployment.descriptor.guest.Channel;
 import graft.deployment.descriptor.guest.Guest;
 import graft.deployment.descriptor.guest.Nic;
 import graft.deployment.descriptor.guest.VGpu;
-import graft.deployment.descriptor.hosts.RemoteGuest;
 import graft.deployment.journal.Entry;
 import graft.deployment.observe.DomainFacts;
 import graft.deployment.observe.MachineFacts;
 import graft.deployment.observe.NetworkFacts;
+import graft.deployment.placement.RemoteGuests;
 import graft.deployment.state.ServerFolder;
 import graft.deployment.state.StateFolder;
 import graft.deployment.step.Step;
-import graft.deployment.step.guest.GrantAccess;
 import graft.deployment.step.host.HostServer;
 import graft.deployment.step.host.MakeServerUser;
 import graft.deployment.step.host.MakeSocketFolder;
@@ -153,9 +152,8 @@ final class ServerSteps {
           }
         }
       }
-      for (RemoteGuest remote : remote(gpu)) {
-        listen.add(Endpoint.tcp(bracketed(remote.address().text()), ports.get(gpu.name())));
-      }
+      RemoteGuests.of(input.descriptor(), gpu)
+          .forEach(one -> listen.add(Endpoint.tcp(bracketed(one.address().text()), port(gpu))));
       if (gpu.owner().kind() == Owner.Kind.HOST && !listen.isEmpty()) {
         steps.addAll(sockets);
         steps.addAll(server(gpu, List.copyOf(listen)));
@@ -360,26 +358,8 @@ final class ServerSteps {
 
   /** Whether any guest uses a GPU without owning it. */
   boolean isUsed(Gpu gpu) {
-    return !remote(gpu).isEmpty()
+    return !RemoteGuests.of(input.descriptor(), gpu).isEmpty()
         || input.descriptor().guests().stream().anyMatch(guest -> uses(guest, gpu));
-  }
-
-  /** The guests of other hosts that use a GPU. */
-  private List<RemoteGuest> remote(Gpu gpu) {
-    return input.descriptor().remoteGuests().stream()
-        .filter(remote -> remote.vgpu().gpu().equals(gpu.name()))
-        .toList();
-  }
-
-  /** The step that lets a guest of another host use a GPU of this one. */
-  Step access(RemoteGuest remote) {
-    Name gpu = remote.vgpu().gpu();
-    return new GrantAccess(
-        remote.name().text(),
-        gpu.text(),
-        input.file().resolve(remote.tokenFile()),
-        tokens(gpu),
-        GuestChannels.grant(remote.vgpu()));
   }
 
   /** The guests that use a GPU without owning it, each with its settings. */

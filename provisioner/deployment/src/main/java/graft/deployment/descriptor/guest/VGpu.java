@@ -8,6 +8,7 @@ import graft.common.bind.Shorthand;
 import graft.common.grants.Share;
 import graft.common.values.MemorySize;
 import graft.common.values.Name;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 
@@ -113,6 +114,15 @@ public record VGpu(
         unencrypted,
         false,
         Optional.of(token));
+  }
+
+  /** The limits of its sessions, in the format of the server's tokens file. */
+  public List<String> limits() {
+    List<String> settings = new ArrayList<>();
+    memory.ifPresent(
+        m -> settings.addAll(List.of("memory=" + m.bytes(), "guest-memory=" + m.bytes())));
+    sessions.ifPresent(n -> settings.add("max-sessions=" + n));
+    return settings;
   }
 
   /** Whether it asks for a part of the GPU's time that another guest may have already. */

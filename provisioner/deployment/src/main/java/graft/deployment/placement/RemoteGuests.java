@@ -1,0 +1,54 @@
+package graft.deployment.placement;
+
+import graft.common.grants.Share;
+import graft.common.values.Name;
+import graft.deployment.descriptor.Descriptor;
+import graft.deployment.descriptor.DescriptorFile;
+import graft.deployment.descriptor.gpu.Gpu;
+import graft.deployment.descriptor.guest.Channel;
+import graft.deployment.descriptor.guest.VGpu;
+import graft.deployment.descriptor.hosts.RemoteGuest;
+import graft.deployment.step.guest.GrantAccess;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.Function;
+
+/** The guests of other hosts that use GPUs of this one, over the network alone. */
+public final class RemoteGuests {
+  private RemoteGuests() {}
+
+  /** Those that use a GPU. */
+  public static List<RemoteGuest> of(Descriptor descriptor, Gpu gpu) {
+    return descriptor.remoteGuests().stream()
+        .filter(remote -> remote.vgpu().gpu().equals(gpu.name()))
+        .toList();
+  }
+
+  /**
+   * The steps that let them use the GPUs.
+   *
+   * @param tokens the list of tokens of a GPU's server
+   */
+  public static List<GrantAccess> access(DescriptorFile file, Function<Name, Path> tokens) {
+    return file.descriptor().remoteGuests().stream()
+        .map(
+            remote ->
+                new GrantAccess(
+                    remote.name().text(),
+                    remote.vgpu().gpu().text(),
+                    file.resolve(remote.tokenFile()),
+                    tokens.apply(remote.vgpu().gpu()),
+                    settings(remote.vgpu())))
+        .toList();
+  }
+
+  private static String settings(VGpu vgpu) {
+    List<String> settings = new ArrayList<>(vgpu.limits());
+    if (vgpu.unencrypted().contains(Channel.TCP)) {
+      settings.add("encryption=optional");
+    }
+    vgpu.share().map(Share::settings).ifPresent(settings::addAll);
+    return String.join(" ", settings);
+  }
+}
