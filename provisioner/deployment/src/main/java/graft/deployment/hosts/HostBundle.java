@@ -105,7 +105,9 @@ public final class HostBundle implements AutoCloseable {
       HostProgram.End end =
           HostProgram.of(
                   "tar",
-                  List.of("-C", home.toString(), "--exclude=*.jsa*", "-czf", file.toString(), "."))
+                  List.of(
+                      "-C", home.toString(), "--exclude=./lib/graft.jsa*", "-I", "gzip -1", "-cf",
+                      file.toString(), "."))
               .run(PACKING, InputStream.nullInputStream(), said, said);
       if (end.code() != 0) {
         throw new GraftException(

@@ -1,6 +1,7 @@
 package graft.deployment.hosts;
 
 import graft.common.json.Json;
+import graft.hypervisors.libvirt.calls.GuestText;
 import java.io.IOException;
 import java.util.LinkedHashMap;
 import java.util.Map;
@@ -14,6 +15,8 @@ import java.util.Map;
 public record HostGreeting(String version, long millis) {
   /** Some thousand years from now; a later clock is nonsense. */
   private static final long LATEST = 1L << 47;
+
+  private static final int MOST_CHARACTERS = 100;
 
   /** As one line of JSON. */
   public String toJson() {
@@ -41,6 +44,8 @@ public record HostGreeting(String version, long millis) {
       // the exception below says more
     }
     throw new IOException(
-        "its first line is not Graft's; a login script of the host must print nothing");
+        "its first line is not Graft's: '"
+            + GuestText.line(line, MOST_CHARACTERS)
+            + "'; a login script of the host must print nothing");
   }
 }

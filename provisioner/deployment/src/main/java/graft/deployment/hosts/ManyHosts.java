@@ -90,7 +90,7 @@ public final class ManyHosts {
   private record Asking(
       List<Schedule.Task> tasks, Map<Name, HostRequest> requests, Map<Name, KnownHost> hosts) {
     Asking() {
-      this(new ArrayList<>(), new LinkedHashMap<>(), new HashMap<>());
+      this(new ArrayList<>(), new LinkedHashMap<>(), new LinkedHashMap<>());
     }
 
     void add(KnownHost host, Set<Name> after, HostRequest request) {

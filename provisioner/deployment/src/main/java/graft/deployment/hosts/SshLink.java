@@ -40,7 +40,7 @@ public final class SshLink implements HostLink {
   private static final String BRING =
       "set -eu; umask 022; mkdir -p -- \"$1\"; new=$(mktemp -d -- \"$1/.new.XXXXXX\");"
           + " trap 'rm -rf -- \"$new\"' EXIT; tar -xz --no-same-owner -C \"$new\";"
-          + " chmod 755 \"$new\"; [ -x \"$1/$2/bin/graft\" ] || mv -T -- \"$new\" \"$1/$2\"";
+          + " chmod 755 \"$new\"; mv -T -- \"$new\" \"$1/$2\" || [ -x \"$1/$2/bin/graft\" ]";
 
   private final Name host;
   private final SshLogin login;

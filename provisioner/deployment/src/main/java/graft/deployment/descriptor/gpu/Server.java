@@ -55,7 +55,7 @@ public record Server(
   /** What guests of other hosts say of it: nothing but its ports for rdma. */
   public Server elsewhere() {
     return new Server(
-        port,
+        Optional.empty(),
         spare,
         autostart,
         rdmaPorts,
