@@ -103,6 +103,11 @@ public record Descriptor(
     return guests.stream().filter(g -> wanted.equals(g.name())).findFirst();
   }
 
+  /** The guests of other hosts that use a GPU. */
+  public List<RemoteGuest> remoteGuests(Gpu gpu) {
+    return remoteGuests.stream().filter(one -> one.vgpu().gpu().equals(gpu.name())).toList();
+  }
+
   /** A copy with one guest replaced. */
   public Descriptor with(Guest before, Guest after) {
     return withGuests(guests.stream().map(g -> g.equals(before) ? after : g).toList());

@@ -178,7 +178,10 @@ public final class ManyHosts {
         .filter(reply -> reply.isDone() && departed.contains(reply.host()))
         .forEach(reply -> gone.add(reply.host()));
     boolean isWhole = replies.stream().allMatch(HostReply::isDone);
-    begun.withHosts(without(begun.hosts(), gone)).withApply(path, id, !isWhole).write(folder);
+    boolean isChanged = !isWhole || replies.stream().anyMatch(reply -> reply.number("steps") > 0);
+    // Undo undoes the last apply that changed something.
+    String last = isChanged || before.open() || before.apply().isEmpty() ? id : before.apply();
+    begun.withHosts(without(begun.hosts(), gone)).withApply(path, last, !isWhole).write(folder);
     return replies;
   }
 

@@ -25,7 +25,8 @@ import java.util.Optional;
  */
 public final class ReceivedRequest {
   private static final String DESCRIPTOR = "descriptor.yaml";
-  private static final String APPLY = "apply.json";
+  private static final String APPLIES = "applies.json";
+  private static final int MOST_NOTES = 32;
 
   private final HostRequest request;
   private final StateFolder state;
@@ -117,20 +118,21 @@ public final class ReceivedRequest {
   }
 
   /**
-   * Notes which apply begins behind which run, unless that apply goes on: an undo of it leaves
-   * earlier runs alone.
+   * Notes behind which run an apply begins, unless that apply goes on: an undo of it leaves earlier
+   * runs alone. Earlier notes stay, since an apply that changes no host is not what undo undoes.
    */
   private void note() throws IOException {
-    if (!noted().getOrDefault("apply", "").equals(request.apply())) {
-      Map<String, Object> tree = new LinkedHashMap<>();
-      tree.put("apply", request.apply());
-      tree.put("after", Deployments.journal(state).lastRun());
-      write(APPLY, tree);
+    Map<String, Object> notes = new LinkedHashMap<>(noted());
+    if (notes.putIfAbsent(request.apply(), Deployments.journal(state).lastRun()) == null) {
+      while (notes.size() > MOST_NOTES) {
+        notes.remove(notes.keySet().iterator().next());
+      }
+      write(APPLIES, notes);
     }
   }
 
   private Map<String, Object> noted() throws IOException {
-    Path file = folder.resolve(APPLY);
+    Path file = folder.resolve(APPLIES);
     return Files.exists(file) ? Json.readObject(Files.readString(file)) : Map.of();
   }
 
@@ -142,13 +144,11 @@ public final class ReceivedRequest {
       return true;
     }
     try {
-      Map<String, Object> noted = noted();
-      return request.apply().equals(noted.get("apply"))
-          && noted.get("after") instanceof Long after
+      return noted().get(request.apply()) instanceof Long after
           && Deployments.journal(state).lastRun() > after;
     } catch (IOException e) {
       throw new GraftException(
-          "cannot read " + folder.resolve(APPLY) + ": " + e.getMessage(),
+          "cannot read " + folder.resolve(APPLIES) + ": " + e.getMessage(),
           "graft undo " + request.deployment() + " on the host undoes its last apply",
           e);
     }

@@ -5,6 +5,7 @@ import graft.common.grants.Grant;
 import graft.common.grants.TokensFile;
 import graft.common.program.ClientFolder;
 import graft.common.program.CurrentUser;
+import graft.common.values.Name;
 import graft.deployment.descriptor.Descriptor;
 import graft.deployment.descriptor.DescriptorFile;
 import graft.deployment.descriptor.Network;
@@ -93,7 +94,7 @@ public final class Observer {
       }
       for (Path tokens :
           List.of(state.tokens(gpu.name()), ServerFolder.of(state, gpu.name()).tokens())) {
-        grants.put(tokens, grants(state, descriptor, gpu, tokens));
+        grants.put(tokens, grants(state, file, gpu, tokens));
       }
     }
     InstallFacts installs =
@@ -188,13 +189,20 @@ public final class Observer {
 
   /** The guests whose token is in the server's list, with their settings. */
   private static Map<String, String> grants(
-      StateFolder state, Descriptor descriptor, Gpu gpu, Path tokens) {
+      StateFolder state, DescriptorFile file, Gpu gpu, Path tokens) {
+    Map<Name, Path> users = new LinkedHashMap<>();
+    for (Guest guest : file.descriptor().guests()) {
+      users.put(guest.name(), state.token(guest.name(), guest.further(gpu.name())));
+    }
+    file.descriptor()
+        .remoteGuests(gpu)
+        .forEach(remote -> users.put(remote.name(), file.resolve(remote.tokenFile())));
     Map<String, String> good = new LinkedHashMap<>();
     try {
       Map<String, Grant> grants = new TokensFile(tokens).readIfThere();
-      for (Guest guest : descriptor.guests()) {
-        Grant grant = grants.get(guest.name().text());
-        Path token = state.token(guest.name(), guest.further(gpu.name()));
+      for (Map.Entry<Name, Path> user : users.entrySet()) {
+        Grant grant = grants.get(user.getKey().text());
+        Path token = user.getValue();
         if (grant != null
             && Files.exists(token)
             && grant.token().equals(Files.readString(token).strip())) {

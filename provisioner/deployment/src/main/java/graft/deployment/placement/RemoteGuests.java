@@ -2,12 +2,9 @@ package graft.deployment.placement;
 
 import graft.common.grants.Share;
 import graft.common.values.Name;
-import graft.deployment.descriptor.Descriptor;
 import graft.deployment.descriptor.DescriptorFile;
-import graft.deployment.descriptor.gpu.Gpu;
 import graft.deployment.descriptor.guest.Channel;
 import graft.deployment.descriptor.guest.VGpu;
-import graft.deployment.descriptor.hosts.RemoteGuest;
 import graft.deployment.step.guest.GrantAccess;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -17,13 +14,6 @@ import java.util.function.Function;
 /** The guests of other hosts that use GPUs of this one, over the network alone. */
 public final class RemoteGuests {
   private RemoteGuests() {}
-
-  /** Those that use a GPU. */
-  public static List<RemoteGuest> of(Descriptor descriptor, Gpu gpu) {
-    return descriptor.remoteGuests().stream()
-        .filter(remote -> remote.vgpu().gpu().equals(gpu.name()))
-        .toList();
-  }
 
   /**
    * The steps that let them use the GPUs.

@@ -15,7 +15,6 @@ import graft.deployment.journal.Entry;
 import graft.deployment.observe.DomainFacts;
 import graft.deployment.observe.MachineFacts;
 import graft.deployment.observe.NetworkFacts;
-import graft.deployment.placement.RemoteGuests;
 import graft.deployment.state.ServerFolder;
 import graft.deployment.state.StateFolder;
 import graft.deployment.step.Step;
@@ -152,7 +151,7 @@ final class ServerSteps {
           }
         }
       }
-      RemoteGuests.of(input.descriptor(), gpu)
+      input.descriptor().remoteGuests(gpu)
           .forEach(one -> listen.add(Endpoint.tcp(bracketed(one.address().text()), port(gpu))));
       if (gpu.owner().kind() == Owner.Kind.HOST && !listen.isEmpty()) {
         steps.addAll(sockets);
@@ -358,7 +357,7 @@ final class ServerSteps {
 
   /** Whether any guest uses a GPU without owning it. */
   boolean isUsed(Gpu gpu) {
-    return !RemoteGuests.of(input.descriptor(), gpu).isEmpty()
+    return !input.descriptor().remoteGuests(gpu).isEmpty()
         || input.descriptor().guests().stream().anyMatch(guest -> uses(guest, gpu));
   }
 

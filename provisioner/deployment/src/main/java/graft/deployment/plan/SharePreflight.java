@@ -72,8 +72,7 @@ final class SharePreflight {
                 .flatMap(
                     guest ->
                         guest.vgpu(gpu.name()).stream().map(vgpu -> new User(guest.name(), vgpu))),
-            input.descriptor().remoteGuests().stream()
-                .filter(remote -> remote.vgpu().gpu().equals(gpu.name()))
+            input.descriptor().remoteGuests(gpu).stream()
                 .map(remote -> new User(remote.name(), remote.vgpu())))
         .toList();
   }
