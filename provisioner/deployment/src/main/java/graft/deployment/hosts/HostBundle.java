@@ -106,8 +106,14 @@ public final class HostBundle implements AutoCloseable {
           HostProgram.of(
                   "tar",
                   List.of(
-                      "-C", home.toString(), "--exclude=./lib/graft.jsa*", "-I", "gzip -1", "-cf",
-                      file.toString(), "."))
+                      "-C",
+                      home.toString(),
+                      "--exclude=./lib/graft.jsa*",
+                      "-I",
+                      "gzip -1",
+                      "-cf",
+                      file.toString(),
+                      "."))
               .run(PACKING, InputStream.nullInputStream(), said, said);
       if (end.code() != 0) {
         throw new GraftException(

@@ -151,7 +151,9 @@ final class ServerSteps {
           }
         }
       }
-      input.descriptor().remoteGuests(gpu)
+      input
+          .descriptor()
+          .remoteGuests(gpu)
           .forEach(one -> listen.add(Endpoint.tcp(bracketed(one.address().text()), port(gpu))));
       if (gpu.owner().kind() == Owner.Kind.HOST && !listen.isEmpty()) {
         steps.addAll(sockets);

@@ -15,7 +15,6 @@ import java.util.TreeSet;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
-import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
@@ -24,8 +23,6 @@ import org.junit.jupiter.api.Timeout;
 /** In which order hosts are asked, and what the failure of one means for the others. */
 @Timeout(30)
 class ScheduleTest {
-  private static final Consumer<Name> NOBODY = host -> {};
-
   private static Schedule.Task task(String host, String... after) {
     return new Schedule.Task(
         new Name(host), Set.copyOf(List.of(after).stream().map(Name::new).toList()));
@@ -42,7 +39,7 @@ class ScheduleTest {
   private static List<String> run(
       OnFailure policy, int most, List<Schedule.Task> tasks, Function<Name, HostReply> ask)
       throws Exception {
-    return new Schedule(most, policy, NOBODY)
+    return new Schedule(most, policy, host -> {})
         .run(tasks, ask).stream().map(r -> r.host() + " " + r.outcome()).toList();
   }
 
