@@ -147,7 +147,7 @@ public final class HostsReport {
       if (!reply.clockWarning().isEmpty()) {
         output.err().println("warning: " + reply.clockWarning());
       }
-      if (!reply.isDone()) {
+      if (!reply.isDone() && output.isJson()) { // else the text says it
         output.err().println(reply.host() + ": " + words(reply));
       }
     }
