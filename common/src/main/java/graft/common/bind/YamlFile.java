@@ -13,6 +13,9 @@ import org.yaml.snakeyaml.resolver.Resolver;
 
 /** Parses YAML text into SnakeYAML's node tree, whose nodes carry their positions. */
 public final class YamlFile {
+  /** Thousands of hosts with their GPUs and guests have a few million characters. */
+  private static final int MOST_CHARACTERS = 16 << 20;
+
   private YamlFile() {}
 
   /**
@@ -22,6 +25,7 @@ public final class YamlFile {
   public static Optional<Node> compose(String file, String text, Problems problems) {
     LoaderOptions options = new LoaderOptions();
     options.setAllowRecursiveKeys(false);
+    options.setCodePointLimit(MOST_CHARACTERS);
     try {
       ParserImpl parser = new ParserImpl(new StreamReader(text), options);
       Node root = new Composer(parser, new Resolver(), options).getSingleNode();

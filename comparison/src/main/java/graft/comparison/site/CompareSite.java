@@ -216,17 +216,7 @@ public final class CompareSite implements Site {
               + " a descriptor for containers");
     }
     HypervisorChoice choice = HypervisorChoice.valueOf(wanted.toUpperCase(Locale.ROOT));
-    Descriptor chosen =
-        new Descriptor(
-            d.version(),
-            d.name(),
-            choice,
-            d.libvirt(),
-            d.gpus(),
-            d.fabric(),
-            d.networks(),
-            d.nodes(),
-            d.guests());
+    Descriptor chosen = d.with(d.name(), choice);
     return new DescriptorFile(chosen, read.path(), read.positions());
   }
 

@@ -36,6 +36,7 @@ import graft.cli.host.InspectCommand;
 import graft.cli.host.RunCommand;
 import graft.cli.host.ServeCommand;
 import graft.cli.host.ServerAddress;
+import graft.cli.hosts.OnHostCommand;
 import graft.cli.measuring.BenchCommand;
 import graft.cli.measuring.CompareCommand;
 import graft.cli.measuring.FidelityCommand;
@@ -250,6 +251,7 @@ public final class Main implements Runnable {
     commands.put("cdi", CdiCommand::new);
     commands.put("export", ExportCommand::new);
     commands.put("schema", SchemaCommand::new);
+    commands.put("on-host", () -> new OnHostCommand(Main::commandLine));
     commands.put("completion", CompletionCommand::new);
     commands.put("help", CommandLine.HelpCommand::new);
     return commands;

@@ -3,6 +3,8 @@ package graft.deployment;
 import graft.common.GraftException;
 import graft.common.values.Name;
 import graft.deployment.apply.Steps;
+import graft.deployment.descriptor.Descriptor;
+import graft.deployment.descriptor.DescriptorFile;
 import graft.deployment.descriptor.DescriptorReader;
 import graft.deployment.descriptor.InvalidDescriptorException;
 import graft.deployment.journal.Journal;
@@ -25,7 +27,9 @@ public final class Deployments {
   public static StateFolder find(String given) throws InvalidDescriptorException {
     Path file = Path.of(given);
     if (Files.exists(file)) {
-      return StateFolder.of(DescriptorReader.read(file).descriptor().deploymentName());
+      DescriptorFile read = DescriptorReader.read(file);
+      refuseHosts(read);
+      return StateFolder.of(read.descriptor().deploymentName());
     }
     return named(given)
         .orElseThrow(
@@ -33,6 +37,20 @@ public final class Deployments {
                 new GraftException(
                     "there is neither a file nor a deployment '" + given + "'",
                     "deployments: " + names(StateFolder.all())));
+  }
+
+  /** Refuses a descriptor of many hosts for a command that works on this one. */
+  static void refuseHosts(DescriptorFile file) {
+    Descriptor descriptor = file.descriptor();
+    if (!descriptor.hosts().isEmpty()) {
+      String name = descriptor.deploymentName().text();
+      throw new GraftException(
+          "'" + name + "' is a deployment over many hosts, and this command works on one",
+          "run it on the host itself, with the deployment's name: ssh "
+              + descriptor.hosts().get(0).ssh()
+              + " graft ... "
+              + name);
+    }
   }
 
   private static Optional<StateFolder> named(String given) {

@@ -45,8 +45,14 @@ public final class Workspace implements AutoCloseable {
     this(DescriptorReader.read(descriptor));
   }
 
+  /**
+   * A descriptor that was read.
+   *
+   * @throws GraftException if it is of many hosts, each of which has a workspace of its own
+   */
   public Workspace(DescriptorFile file) {
     this(file, new Connections());
+    Deployments.refuseHosts(file);
   }
 
   /** A descriptor whose connections also serve others; whoever closes it closes them. */

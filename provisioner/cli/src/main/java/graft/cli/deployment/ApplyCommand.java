@@ -1,5 +1,6 @@
 package graft.cli.deployment;
 
+import graft.cli.hosts.HostsOption;
 import graft.cli.printed.DeploymentForms;
 import graft.cli.terminal.ExitCode;
 import graft.cli.terminal.OperatorAudit;
@@ -35,12 +36,18 @@ import picocli.CommandLine.Parameters;
       "Given a plan that graft plan --out has saved, apply makes the plan again from the descriptor"
           + " that the file names. It ends with 7 and changes nothing if the two plans differ, and"
           + " says in what.",
+      "",
+      "With hosts in the descriptor, or --inventory, Graft runs on each host by SSH; several hosts"
+          + " are changed at one time. A host that fails undoes its own steps, and on-failure in the"
+          + " descriptor says what that means for the others. Ends with 5 if some hosts were"
+          + " changed and others not: apply goes on, undo takes back.",
       ""
     },
     footerHeading = "%nExamples:%n",
     footer = {
       "  graft apply lab.yaml",
       "  graft apply lab.plan                      do what graft plan --out lab.plan showed",
+      "  graft apply --inventory hosts.ini cluster.yaml",
       "  graft apply --keep-on-failure lab.yaml    keep a failed guest for inspection"
     })
 public final class ApplyCommand implements Callable<Integer> {
@@ -54,8 +61,16 @@ public final class ApplyCommand implements Callable<Integer> {
   @Option(names = "--keep-on-failure", description = "If a step fails, undo nothing (exit code 5).")
   boolean keep;
 
+  @Mixin HostsOption hosts;
+
   @Override
   public Integer call() throws Exception {
+    Optional<Integer> code =
+        hosts.run(given.toString(), output, report -> report.apply(data.delete, keep));
+    return code.isPresent() ? code.get() : onThisHost();
+  }
+
+  private int onThisHost() throws Exception {
     long start = System.nanoTime();
     Optional<SavedPlan> saved =
         SavedPlan.isOne(given) ? Optional.of(SavedPlan.read(given)) : Optional.empty();

@@ -1,5 +1,6 @@
 package graft.cli.deployment;
 
+import graft.cli.hosts.HostsOption;
 import graft.cli.printed.DeploymentForms;
 import graft.cli.terminal.Output;
 import graft.cli.terminal.Prints;
@@ -7,6 +8,7 @@ import graft.cli.terminal.TextProgress;
 import graft.deployment.UndoRun;
 import graft.deployment.journal.JournalState;
 import graft.deployment.state.StateFolder;
+import java.util.Optional;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -36,8 +38,16 @@ public final class DestroyCommand implements Callable<Integer> {
   @Mixin Target target;
   @Mixin DataOption data;
 
+  @Mixin HostsOption hosts;
+
   @Override
   public Integer call() throws Exception {
+    Optional<Integer> code =
+        hosts.run(target.given, output, report -> report.back("destroy", data.delete));
+    return code.isPresent() ? code.get() : onThisHost();
+  }
+
+  private int onThisHost() throws Exception {
     StateFolder state = target.state();
     UndoRun undo = new UndoRun(state, "destroy", new TextProgress(output.err()));
     return UndoReport.report(

@@ -1,5 +1,7 @@
 package graft.cli.deployment;
 
+import graft.cli.hosts.HostsOption;
+import graft.cli.hosts.HostsReport;
 import graft.cli.printed.DeploymentForms;
 import graft.cli.terminal.ExitCode;
 import graft.cli.terminal.Output;
@@ -13,6 +15,7 @@ import graft.deployment.plan.Plan;
 import java.nio.file.Path;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
+import java.util.Optional;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -34,13 +37,17 @@ import picocli.CommandLine.Parameters;
       "With --out the plan is also saved, for graft apply PLAN: it does what was planned, or"
           + " nothing at all if the host or the descriptor has changed since. The file has mode"
           + " 0600 and holds a checksum of each step in place of its settings.",
+      "",
+      "With hosts in the descriptor, or --inventory, each host makes its own plan: Graft runs there"
+          + " by SSH.",
       ""
     },
     footerHeading = "%nExamples:%n",
     footer = {
       "  graft plan lab.yaml",
       "  graft plan --out lab.plan lab.yaml; graft apply lab.plan",
-      "  graft plan --output json lab.yaml"
+      "  graft plan --output json lab.yaml",
+      "  graft plan --inventory hosts.ini cluster.yaml"
     })
 public final class PlanCommand implements Callable<Integer> {
   @Mixin Output output;
@@ -54,8 +61,23 @@ public final class PlanCommand implements Callable<Integer> {
       description = "Save the plan for graft apply. Only a saved plan is replaced.")
   Path out;
 
+  @Mixin HostsOption hosts;
+
   @Override
   public Integer call() throws Exception {
+    Optional<Integer> code = hosts.run(descriptor.toString(), output, this::onHosts);
+    return code.isPresent() ? code.get() : onThisHost();
+  }
+
+  private int onHosts(HostsReport report) throws Exception {
+    if (out != null) {
+      throw new GraftException(
+          "a plan of many hosts cannot be saved", "leave --out away; apply makes the plan again");
+    }
+    return report.plan();
+  }
+
+  private int onThisHost() throws Exception {
     if (out != null && descriptor.equals(DescriptorReader.STANDARD_INPUT)) {
       throw new GraftException(
           "a plan of standard input cannot be saved", "write the descriptor to a file first");

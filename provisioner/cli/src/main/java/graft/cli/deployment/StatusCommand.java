@@ -1,5 +1,6 @@
 package graft.cli.deployment;
 
+import graft.cli.hosts.HostsOption;
 import graft.cli.printed.DeploymentForms;
 import graft.cli.terminal.ExitCode;
 import graft.cli.terminal.Output;
@@ -10,6 +11,7 @@ import graft.deployment.ListedDeployment;
 import graft.deployment.descriptor.InvalidDescriptorException;
 import java.util.LinkedHashMap;
 import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -59,8 +61,17 @@ public final class StatusCommand implements Callable<Integer> {
 
   @Mixin Repetition repetition;
 
+  @Mixin HostsOption hosts;
+
   @Override
   public Integer call() throws Exception {
+    Optional<Integer> code =
+        hosts.run(
+            given, output, report -> watch ? repetition.run(report::statusAgain) : report.status());
+    return code.isPresent() ? code.get() : onThisHost();
+  }
+
+  private int onThisHost() throws Exception {
     return watch ? repetition.run(this::again) : once();
   }
 

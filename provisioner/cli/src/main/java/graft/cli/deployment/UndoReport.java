@@ -45,6 +45,7 @@ final class UndoReport {
     tree.put("steps", result.steps());
     tree.put("restored", result.restored());
     tree.put("errors", result.errors());
+    tree.put("empty", !state.exists());
     output.result(tree);
     return result.isWhole() ? ExitCode.OK : ExitCode.PARTIAL;
   }

@@ -10,7 +10,12 @@ import picocli.CommandLine.IVersionProvider;
 public final class Version implements IVersionProvider {
   @Override
   public String[] getVersion() {
-    return new String[] {"graft " + text() + commit().map(id -> " (" + id + ")").orElse("")};
+    return new String[] {line()};
+  }
+
+  /** What {@code graft --version} prints. */
+  public static String line() {
+    return "graft " + text() + commit().map(id -> " (" + id + ")").orElse("");
   }
 
   /** The commit of the sources, which the build notes in the distribution. */

@@ -11,6 +11,9 @@ import graft.deployment.descriptor.gpu.Owner;
 import graft.deployment.descriptor.guest.Existing;
 import graft.deployment.descriptor.guest.Guest;
 import graft.deployment.descriptor.guest.VGpu;
+import graft.deployment.descriptor.hosts.Host;
+import graft.deployment.descriptor.hosts.OnFailure;
+import graft.deployment.descriptor.hosts.RemoteGuest;
 import java.util.List;
 import java.util.Optional;
 
@@ -50,7 +53,26 @@ public record Descriptor(
     @Doc("libvirt networks that Graft creates. Existing networks need no entry.")
         List<Network> networks,
     @Doc("Other machines that serve GPUs.") List<Node> nodes,
-    @Doc("The guests.") List<Guest> guests) {
+    @Doc("The guests.") List<Guest> guests,
+    @Doc("Guests of other hosts that use GPUs of this one.") List<RemoteGuest> remoteGuests,
+    @Doc(
+            "The hosts of a deployment over many hosts, each of which gets the objects with its"
+                + " name as 'host'. If absent, this machine is the host.")
+        List<Host> hosts,
+    @Default("stop")
+        @Doc(
+            "With hosts, what a host on which apply failed means for the others. stop: no other"
+                + " host begins, and those at work are interrupted; wait: no other host begins, and"
+                + " those at work come to their end; leave: the others go on, but for those that"
+                + " use its GPUs.")
+        OnFailure onFailure,
+    @Default("8")
+        @Range(min = 1, max = 256)
+        @Doc("With hosts, the most hosts that are changed at one time.")
+        int parallel) {
+
+  /** The most hosts that are changed at one time, if the descriptor does not say. */
+  public static final int DEFAULT_PARALLEL = 8;
 
   /** The name of the deployment, which a descriptor that was read always has. */
   public Name deploymentName() {
@@ -60,7 +82,7 @@ public record Descriptor(
   /** Whether it needs libvirt; machines that exist already and that SSH reaches do not. */
   public boolean usesLibvirt() {
     return !networks.isEmpty()
-        || guests.isEmpty()
+        || (guests.isEmpty() && remoteGuests.isEmpty())
         || guests.stream().anyMatch(guest -> guest.existing().flatMap(Existing::ssh).isEmpty());
   }
 
@@ -81,6 +103,11 @@ public record Descriptor(
     return guests.stream().filter(g -> wanted.equals(g.name())).findFirst();
   }
 
+  /** The guests of other hosts that use a GPU. */
+  public List<RemoteGuest> remoteGuests(Gpu gpu) {
+    return remoteGuests.stream().filter(one -> one.vgpu().gpu().equals(gpu.name())).toList();
+  }
+
   /** A copy with one guest replaced. */
   public Descriptor with(Guest before, Guest after) {
     return withGuests(guests.stream().map(g -> g.equals(before) ? after : g).toList());
@@ -89,7 +116,79 @@ public record Descriptor(
   /** A copy with other guests. */
   public Descriptor withGuests(List<Guest> changed) {
     return new Descriptor(
-        version, name, hypervisor, libvirt, gpus, fabric, networks, nodes, changed);
+        version,
+        name,
+        hypervisor,
+        libvirt,
+        gpus,
+        fabric,
+        networks,
+        nodes,
+        changed,
+        remoteGuests,
+        hosts,
+        onFailure,
+        parallel);
+  }
+
+  /** A copy with another name and another hypervisor. */
+  public Descriptor with(Optional<Name> named, HypervisorChoice choice) {
+    return new Descriptor(
+        version,
+        named,
+        choice,
+        libvirt,
+        gpus,
+        fabric,
+        networks,
+        nodes,
+        guests,
+        remoteGuests,
+        hosts,
+        onFailure,
+        parallel);
+  }
+
+  /** What this descriptor has on one of its hosts, as a descriptor of that host alone. */
+  Descriptor onHost(
+      List<Gpu> itsGpus,
+      Optional<Fabric> itsFabric,
+      List<Network> itsNetworks,
+      List<Node> itsNodes,
+      List<Guest> itsGuests,
+      List<RemoteGuest> others) {
+    return new Descriptor(
+        version,
+        name,
+        hypervisor,
+        libvirt,
+        itsGpus,
+        itsFabric,
+        itsNetworks,
+        itsNodes,
+        itsGuests,
+        others,
+        List.of(),
+        OnFailure.STOP,
+        DEFAULT_PARALLEL);
+  }
+
+  /** A copy with other hosts. */
+  public Descriptor withHosts(List<Host> given) {
+    return new Descriptor(
+        version,
+        name,
+        hypervisor,
+        libvirt,
+        gpus,
+        fabric,
+        networks,
+        nodes,
+        guests,
+        remoteGuests,
+        given,
+        onFailure,
+        parallel);
   }
 
   /** Whether plan chooses a GPU for some guest. */

@@ -6,6 +6,7 @@ import graft.common.bind.Problems;
 import graft.common.bind.RecordBinder;
 import graft.common.bind.YamlFile;
 import graft.common.values.Name;
+import graft.deployment.descriptor.hosts.Host;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.charset.CharacterCodingException;
@@ -13,8 +14,11 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
+import java.util.Set;
+import java.util.function.Function;
 import org.yaml.snakeyaml.nodes.Node;
 
 /** Reads a descriptor and checks everything about it that does not depend on a host. */
@@ -60,10 +64,14 @@ public final class DescriptorReader {
    * @throws InvalidDescriptorException with every problem that it has
    */
   public static DescriptorFile read(Path path) throws InvalidDescriptorException {
+    return read(path, text(path));
+  }
+
+  private static String text(Path path) throws InvalidDescriptorException {
     Problems problems = new Problems();
     Position start = new Position(path.toString(), 1, 1);
     try {
-      return read(path, Files.readString(path));
+      return Files.readString(path);
     } catch (NoSuchFileException e) {
       problems.add(
           start, "there is no such file", "graft inspect prints a descriptor to start from");
@@ -77,6 +85,22 @@ public final class DescriptorReader {
 
   /** As {@link #read(Path)}, for text that was read before. */
   public static DescriptorFile read(Path path, String text) throws InvalidDescriptorException {
+    return read(path, text, Optional.empty());
+  }
+
+  /**
+   * As {@link #read(Path)}, with hosts that another file describes.
+   *
+   * @param hosts the hosts of these names, without those that it does not know
+   */
+  public static DescriptorFile read(Path path, Function<Set<Name>, List<Host>> hosts)
+      throws InvalidDescriptorException {
+    return read(path, text(path), Optional.of(hosts));
+  }
+
+  private static DescriptorFile read(
+      Path path, String text, Optional<Function<Set<Name>, List<Host>>> hosts)
+      throws InvalidDescriptorException {
     String file = path.toString();
     Problems problems = new Problems();
     Positions positions = new Positions(new Position(file, 1, 1));
@@ -84,6 +108,9 @@ public final class DescriptorReader {
     if (root.isPresent()) {
       RecordBinder binder = new RecordBinder(file, problems, positions);
       Descriptor bound = binder.bind(root.get(), Descriptor.class);
+      if (bound != null && hosts.isPresent()) {
+        bound = withHosts(bound, hosts.get(), positions, problems);
+      }
       if (bound != null) {
         new DescriptorRules(bound, positions, problems).check();
         if (problems.isEmpty()) {
@@ -92,6 +119,23 @@ public final class DescriptorReader {
       }
     }
     throw new InvalidDescriptorException(problems.sorted());
+  }
+
+  private static Descriptor withHosts(
+      Descriptor bound,
+      Function<Set<Name>, List<Host>> hosts,
+      Positions positions,
+      Problems problems) {
+    if (!bound.hosts().isEmpty()) {
+      problems.add(
+          positions.of(bound, "hosts"),
+          "the descriptor has hosts, and an inventory was given too",
+          "leave one of them out");
+      return bound;
+    }
+    Descriptor complete = bound.withHosts(hosts.apply(HostRules.named(bound)));
+    positions.same(complete, bound);
+    return complete;
   }
 
   /** The descriptor, named after the file where it has no name of its own. */
@@ -103,16 +147,7 @@ public final class DescriptorReader {
     }
     String file = path.getFileName().toString().replaceFirst("\\.[^.]*$", "");
     try {
-      return new Descriptor(
-          bound.version(),
-          Optional.of(Name.parse(file.toLowerCase(Locale.ROOT))),
-          bound.hypervisor(),
-          bound.libvirt(),
-          bound.gpus(),
-          bound.fabric(),
-          bound.networks(),
-          bound.nodes(),
-          bound.guests());
+      return bound.with(Optional.of(Name.parse(file.toLowerCase(Locale.ROOT))), bound.hypervisor());
     } catch (IllegalArgumentException e) {
       problems.add(
           positions.of(bound),

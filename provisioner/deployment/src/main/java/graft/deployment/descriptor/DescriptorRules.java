@@ -45,6 +45,17 @@ final class DescriptorRules {
       esx();
       return;
     }
+    if (!descriptor.hosts().isEmpty()) {
+      connection();
+      new HostRules(descriptor, positions, problems).check();
+      return;
+    }
+    new HostRules(descriptor, positions, problems).none();
+    objects();
+  }
+
+  /** Checks what a single host has. */
+  void objects() {
     unique(descriptor.gpus(), Gpu::name, "GPU");
     unique(descriptor.guests(), Guest::name, "guest");
     unique(descriptor.networks(), Network::name, "network");
@@ -56,6 +67,7 @@ final class DescriptorRules {
     new FabricRules(positions, problems).check(adapters());
     GuestRules guests = new GuestRules(descriptor, positions, problems, claims);
     descriptor.guests().forEach(guests::check);
+    new RemoteGuestRules(descriptor, positions, problems).check();
   }
 
   private List<Adapter> adapters() {
@@ -88,7 +100,7 @@ final class DescriptorRules {
           libvirt
               + " is on another machine; a guest's files, devices and server are made on the one"
               + " that graft runs on",
-          "run graft there");
+          "write 'hosts', so that graft runs there by SSH: docs/deployments.md");
     }
   }
 
@@ -149,6 +161,16 @@ final class DescriptorRules {
   }
 
   private <T> void unique(List<T> items, Function<T, Name> naming, String kind) {
+    unique(items, naming, kind, positions, problems);
+  }
+
+  /** Reports the second of two items with one name. */
+  static <T> void unique(
+      List<T> items,
+      Function<T, Name> naming,
+      String kind,
+      Positions positions,
+      Problems problems) {
     Map<Name, T> seen = new HashMap<>();
     for (T item : items) {
       Name name = naming.apply(item);

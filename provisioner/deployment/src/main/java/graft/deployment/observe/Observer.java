@@ -5,6 +5,7 @@ import graft.common.grants.Grant;
 import graft.common.grants.TokensFile;
 import graft.common.program.ClientFolder;
 import graft.common.program.CurrentUser;
+import graft.common.values.Name;
 import graft.deployment.descriptor.Descriptor;
 import graft.deployment.descriptor.DescriptorFile;
 import graft.deployment.descriptor.Network;
@@ -34,6 +35,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
+import java.util.stream.Collectors;
 
 /** Makes a {@link Snapshot}; all examination of the host is done here. */
 public final class Observer {
@@ -72,7 +74,7 @@ public final class Observer {
     LibvirtFacts libvirt = asked.join();
     FileObserver files = new FileObserver();
     named(file).forEach(files::look);
-    descriptor.nodes().forEach(node -> files.lookForToken(file.resolve(node.tokenFile())));
+    tokens(file).forEach(files::lookForToken);
     files.lookUnder(state.path());
     files.lookIn(Path.of("/dev/shm"), "graft." + state.deployment() + ".");
     files.lookUnder(Layout.of(state, CurrentUser.isRoot()).guests());
@@ -92,7 +94,7 @@ public final class Observer {
       }
       for (Path tokens :
           List.of(state.tokens(gpu.name()), ServerFolder.of(state, gpu.name()).tokens())) {
-        grants.put(tokens, grants(state, descriptor, gpu, tokens));
+        grants.put(tokens, grants(state, file, gpu, tokens));
       }
     }
     InstallFacts installs =
@@ -144,9 +146,21 @@ public final class Observer {
     return names;
   }
 
+  /** The files with tokens that the descriptor names. */
+  private static Set<Path> tokens(DescriptorFile file) {
+    Descriptor descriptor = file.descriptor();
+    Set<String> named = new LinkedHashSet<>();
+    descriptor.nodes().forEach(node -> named.add(node.tokenFile()));
+    descriptor.remoteGuests().forEach(remote -> named.add(remote.tokenFile()));
+    descriptor.guests().stream()
+        .flatMap(guest -> guest.vgpus().stream())
+        .forEach(vgpu -> vgpu.tokenFile().ifPresent(named::add));
+    return named.stream().map(file::resolve).collect(Collectors.toCollection(LinkedHashSet::new));
+  }
+
   private static Set<Path> named(DescriptorFile file) {
     Set<Path> paths = new LinkedHashSet<>();
-    file.descriptor().nodes().forEach(node -> paths.add(file.resolve(node.tokenFile())));
+    paths.addAll(tokens(file));
     for (Guest guest : file.descriptor().guests()) {
       guest.image().ifPresent(image -> paths.add(file.resolve(image)));
       guest.root().ifPresent(root -> paths.add(file.resolveRoot(root)));
@@ -175,13 +189,20 @@ public final class Observer {
 
   /** The guests whose token is in the server's list, with their settings. */
   private static Map<String, String> grants(
-      StateFolder state, Descriptor descriptor, Gpu gpu, Path tokens) {
+      StateFolder state, DescriptorFile file, Gpu gpu, Path tokens) {
+    Map<Name, Path> users = new LinkedHashMap<>();
+    for (Guest guest : file.descriptor().guests()) {
+      users.put(guest.name(), state.token(guest.name(), guest.further(gpu.name())));
+    }
+    file.descriptor()
+        .remoteGuests(gpu)
+        .forEach(remote -> users.put(remote.name(), file.resolve(remote.tokenFile())));
     Map<String, String> good = new LinkedHashMap<>();
     try {
       Map<String, Grant> grants = new TokensFile(tokens).readIfThere();
-      for (Guest guest : descriptor.guests()) {
-        Grant grant = grants.get(guest.name().text());
-        Path token = state.token(guest.name(), guest.further(gpu.name()));
+      for (Map.Entry<Name, Path> user : users.entrySet()) {
+        Grant grant = grants.get(user.getKey().text());
+        Path token = user.getValue();
         if (grant != null
             && Files.exists(token)
             && grant.token().equals(Files.readString(token).strip())) {

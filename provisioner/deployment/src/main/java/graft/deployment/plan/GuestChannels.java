@@ -406,11 +406,7 @@ final class GuestChannels {
 
   /** The settings of the vGPU, in the format of the server's tokens file. */
   String grant() {
-    List<String> settings = new ArrayList<>();
-    vgpu.memory()
-        .ifPresent(
-            m -> settings.addAll(List.of("memory=" + m.bytes(), "guest-memory=" + m.bytes())));
-    vgpu.sessions().ifPresent(n -> settings.add("max-sessions=" + n));
+    List<String> settings = new ArrayList<>(vgpu.limits());
     if (usesVsock()) {
       settings.add("cid=" + cid());
     }

@@ -6,6 +6,7 @@ import graft.deployment.fabric.DevicePlan;
 import graft.deployment.fabric.DevicePlanner;
 import graft.deployment.observe.HostFacts;
 import graft.deployment.placement.GpuPlacement;
+import graft.deployment.placement.RemoteGuests;
 import graft.deployment.step.Chain;
 import graft.deployment.step.Step;
 import graft.deployment.step.guest.BringsPayload;
@@ -150,6 +151,7 @@ public final class Planner {
     servers.grantLimit().ifPresent(step -> add(wanted, step));
     NetworkSteps.of(input).forEach(step -> add(wanted, step));
     servers.steps().forEach(step -> add(wanted, step));
+    RemoteGuests.access(input.file(), servers::tokens).forEach(step -> add(wanted, step));
     for (Guest guest : input.descriptor().guests()) {
       List<Step> steps =
           guest.existing().isPresent()

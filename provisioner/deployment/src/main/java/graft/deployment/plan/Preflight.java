@@ -50,6 +50,9 @@ final class Preflight {
     for (Guest guest : descriptor.guests()) {
       guest.vgpus().forEach(this::away);
     }
+    descriptor
+        .remoteGuests()
+        .forEach(one -> token(one.tokenFile(), positions.of(one, "token-file")));
     GuestPreflight guests = new GuestPreflight(input, problems);
     for (Guest guest : descriptor.guests()) {
       if (guest.existing().isPresent()) {
@@ -179,20 +182,11 @@ final class Preflight {
     if (node.isEmpty()) {
       return;
     }
-    Path token = input.file().resolve(node.get().tokenFile());
-    Position at = positions.of(node.get(), "token-file");
-    Optional<FileFacts> file = snapshot.file(token).filter(FileFacts::readable);
-    if (file.isEmpty()) {
-      problems.add(
-          at,
-          "there is no file " + token + " that could be read",
-          "write a token of the server's list there, mode 0600");
-    } else if (!file.get().tokenProblem().isEmpty()) {
-      problems.add(
-          at,
-          token + " cannot be used: " + file.get().tokenProblem(),
-          "write a token of the server's list there; chmod 600 " + token);
-    }
+    token(
+        vgpu.tokenFile().orElse(node.get().tokenFile()),
+        vgpu.tokenFile().isPresent()
+            ? positions.of(vgpu, "token-file")
+            : positions.of(node.get(), "token-file"));
     if (node.get().server().isUnix()) {
       problems.add(
           positions.of(node.get(), "server"),
@@ -210,6 +204,23 @@ final class Preflight {
           positions.of(vgpu, "memory"),
           "the server of the node '" + node.get().name() + "' says how much memory a guest gets",
           "write memory=BYTES into its list of tokens, and remove the key here");
+    }
+  }
+
+  /** Checks a file with a token that was made elsewhere. */
+  private void token(String named, Position at) {
+    Path token = input.file().resolve(named);
+    Optional<FileFacts> file = snapshot.file(token).filter(FileFacts::readable);
+    if (file.isEmpty()) {
+      problems.add(
+          at,
+          "there is no file " + token + " that could be read",
+          "write a token of the server's list there, mode 0600");
+    } else if (!file.get().tokenProblem().isEmpty()) {
+      problems.add(
+          at,
+          token + " cannot be used: " + file.get().tokenProblem(),
+          "write a token of the server's list there; chmod 600 " + token);
     }
   }
 

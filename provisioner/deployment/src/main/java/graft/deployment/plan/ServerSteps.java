@@ -10,6 +10,7 @@ import graft.deployment.descriptor.gpu.PortName;
 import graft.deployment.descriptor.guest.Channel;
 import graft.deployment.descriptor.guest.Guest;
 import graft.deployment.descriptor.guest.Nic;
+import graft.deployment.descriptor.guest.VGpu;
 import graft.deployment.journal.Entry;
 import graft.deployment.observe.DomainFacts;
 import graft.deployment.observe.MachineFacts;
@@ -150,6 +151,10 @@ final class ServerSteps {
           }
         }
       }
+      input
+          .descriptor()
+          .remoteGuests(gpu)
+          .forEach(one -> listen.add(Endpoint.tcp(bracketed(one.address().text()), port(gpu))));
       if (gpu.owner().kind() == Owner.Kind.HOST && !listen.isEmpty()) {
         steps.addAll(sockets);
         steps.addAll(server(gpu, List.copyOf(listen)));
@@ -346,14 +351,16 @@ final class ServerSteps {
 
   /** The file with the token of a guest for the server of a GPU. */
   Path token(Guest guest, Name gpu) {
+    Optional<String> own = guest.vgpu(gpu).flatMap(VGpu::tokenFile);
     return node(gpu)
-        .map(node -> input.file().resolve(node.tokenFile()))
+        .map(node -> input.file().resolve(own.orElse(node.tokenFile())))
         .orElseGet(() -> input.layout().state().token(guest.name(), guest.further(gpu)));
   }
 
   /** Whether any guest uses a GPU without owning it. */
   boolean isUsed(Gpu gpu) {
-    return input.descriptor().guests().stream().anyMatch(guest -> uses(guest, gpu));
+    return !input.descriptor().remoteGuests(gpu).isEmpty()
+        || input.descriptor().guests().stream().anyMatch(guest -> uses(guest, gpu));
   }
 
   /** The guests that use a GPU without owning it, each with its settings. */

@@ -3,9 +3,9 @@ package graft.deployment.plan;
 import graft.common.bind.Positions;
 import graft.common.bind.Problems;
 import graft.common.grants.Share;
+import graft.common.values.Name;
 import graft.deployment.descriptor.gpu.Gpu;
 import graft.deployment.descriptor.gpu.Owner;
-import graft.deployment.descriptor.guest.Guest;
 import graft.deployment.descriptor.guest.VGpu;
 import graft.deployment.placement.GpuUse;
 import java.util.ArrayList;
@@ -32,10 +32,7 @@ final class SharePreflight {
   }
 
   private void gpu(Gpu gpu) {
-    List<Guest> users =
-        input.descriptor().guests().stream()
-            .filter(guest -> guest.vgpu(gpu.name()).isPresent())
-            .toList();
+    List<User> users = users(gpu);
     List<String> holders = new ArrayList<>();
     List<String> strangers = new ArrayList<>();
     int guaranteed = 0;
@@ -46,8 +43,8 @@ final class SharePreflight {
         holders.add(other.guest() + " " + other.guaranteed());
       }
     }
-    for (Guest user : users) {
-      VGpu vgpu = user.vgpu(gpu.name()).orElseThrow();
+    for (User user : users) {
+      VGpu vgpu = user.vgpu();
       exclusive(gpu, user, users, strangers);
       Optional<Share> share = share(gpu, vgpu);
       if (share.isPresent() && share.get().type() == Share.Type.GUARANTEED) {
@@ -65,6 +62,19 @@ final class SharePreflight {
         }
       }
     }
+  }
+
+  private record User(Name name, VGpu vgpu) {}
+
+  private List<User> users(Gpu gpu) {
+    return Stream.concat(
+            input.descriptor().guests().stream()
+                .flatMap(
+                    guest ->
+                        guest.vgpu(gpu.name()).stream().map(vgpu -> new User(guest.name(), vgpu))),
+            input.descriptor().remoteGuests(gpu).stream()
+                .map(remote -> new User(remote.name(), remote.vgpu())))
+        .toList();
   }
 
   private Optional<Share> share(Gpu gpu, VGpu vgpu) {
@@ -89,8 +99,8 @@ final class SharePreflight {
     return share;
   }
 
-  private void exclusive(Gpu gpu, Guest user, List<Guest> users, List<String> strangers) {
-    VGpu vgpu = user.vgpu(gpu.name()).orElseThrow();
+  private void exclusive(Gpu gpu, User user, List<User> users, List<String> strangers) {
+    VGpu vgpu = user.vgpu();
     if (vgpu.exclusive() && users.size() + strangers.size() > 1) {
       List<String> others =
           Stream.concat(

@@ -7,6 +7,7 @@ import java.nio.channels.FileChannel;
 import java.nio.channels.FileLock;
 import java.nio.channels.OverlappingFileLockException;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
 import java.nio.file.StandardOpenOption;
 import java.util.concurrent.Callable;
 
@@ -57,6 +58,28 @@ public final class DeploymentLock {
       return work.call();
     } finally {
       lock.close();
+    }
+  }
+
+  /**
+   * Asks the process that holds the lock to end, as Ctrl-C does.
+   *
+   * @return whether there was one
+   */
+  public static boolean interrupt(StateFolder folder) {
+    if (!Files.exists(folder.lock())) {
+      return false;
+    }
+    try (FileChannel channel =
+        FileChannel.open(folder.lock(), StandardOpenOption.READ, StandardOpenOption.WRITE)) {
+      if (tryLock(channel) != null) {
+        return false; // nobody works on the deployment
+      }
+      return ProcessHandle.of(Long.parseLong(read(channel)))
+          .map(ProcessHandle::destroy)
+          .orElse(false);
+    } catch (IOException | NumberFormatException e) {
+      return false;
     }
   }
 

@@ -123,7 +123,7 @@ class DescriptorReaderTest {
             "lab.yaml:2:10: "
                 + uri
                 + " is on another machine; a guest's files, devices and server are made on the one"
-                + " that graft runs on (run graft there)");
+                + " that graft runs on (write 'hosts', so that graft runs there by SSH: docs/deployments.md)");
   }
 
   @ParameterizedTest

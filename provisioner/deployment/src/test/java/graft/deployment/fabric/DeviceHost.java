@@ -174,20 +174,32 @@ final class DeviceHost {
   }
 
   Plan plan(DescriptorFile file) {
+    return plan(file, Optional.empty());
+  }
+
+  /** The devices, to plan several times by one look. */
+  DeviceFacts look(Name deployment) {
+    return new DeviceObserver(access, DeviceClaims.folder(state))
+        .observe(deployment, JournalKnowledge.of(journal(deployment)), this::libvirt);
+  }
+
+  private LibvirtFacts libvirt() {
+    return new LibvirtFacts(
+        uri,
+        "",
+        Optional.of(capabilities()),
+        Optional.empty(),
+        List.copyOf(guests),
+        List.of(),
+        true);
+  }
+
+  /** The plan of a descriptor, by an earlier look at the devices if there was one. */
+  Plan plan(DescriptorFile file, Optional<DeviceFacts> earlier) {
     Name deployment = file.descriptor().deploymentName();
     JournalState journal = journal(deployment);
-    LibvirtFacts libvirt =
-        new LibvirtFacts(
-            uri,
-            "",
-            Optional.of(capabilities()),
-            Optional.empty(),
-            List.copyOf(guests),
-            List.of(),
-            true);
-    DeviceFacts devices =
-        new DeviceObserver(access, DeviceClaims.folder(state))
-            .observe(deployment, JournalKnowledge.of(journal), () -> libvirt);
+    LibvirtFacts libvirt = libvirt();
+    DeviceFacts devices = earlier.orElseGet(() -> look(deployment));
     Snapshot snapshot =
         new Snapshot(
             root

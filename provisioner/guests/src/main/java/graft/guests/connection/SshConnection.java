@@ -265,7 +265,7 @@ public final class SshConnection implements GuestConnection {
     } else if (said.contains("Could not resolve")) {
       return "correct the name, or write the machine's address in numbers";
     }
-    return "does the guest run an SSH server, and does it know the key?";
+    return "does the machine run an SSH server, and does it know the key?";
   }
 
   /** The machine's name in a file of known hosts. */

@@ -24,7 +24,8 @@ public record Adapter(
         Optional<Guid> guidBase,
     @Default("auto") @Doc("The policy of virtual functions that have none of their own.")
         VfPolicy policy,
-    @Doc("Virtual functions with settings of their own.") List<VirtualFunction> virtualFunctions) {
+    @Doc("Virtual functions with settings of their own.") List<VirtualFunction> virtualFunctions,
+    @Doc("With hosts, the name of the host that it is on.") Optional<Name> host) {
 
   /** How many virtual functions the descriptor asks for, and guests can have. */
   public int count() {

@@ -21,4 +21,11 @@ public record Gpu(
             "Its chip, such as H100, for guests with gpu: any. If absent, what the driver of this"
                 + " host says; a node is not asked.")
         Optional<String> chip,
-    @Default("{}") @Doc("The server beside the GPU.") Server server) {}
+    @Default("{}") @Doc("The server beside the GPU.") Server server,
+    @Doc("With hosts, the name of the host that it is on; none for a node's.")
+        Optional<Name> host) {
+  /** A copy with another owner and server. */
+  public Gpu with(Owner other, Server beside) {
+    return new Gpu(name, other, device, memory, chip, beside, host);
+  }
+}

@@ -32,16 +32,19 @@ public record Limits(
             "How long a client may wait for a place while the server or its guest has all its"
                 + " sessions; if absent, such a client is refused at once.")
         Optional<TimeSpan> queueTimeout) {
+  /** No limits. */
+  public static final Limits NONE =
+      new Limits(
+          Optional.empty(),
+          Optional.empty(),
+          Optional.empty(),
+          Optional.empty(),
+          Optional.empty(),
+          Optional.empty(),
+          Optional.empty());
+
   /** Whether no limit is set. */
   public boolean isEmpty() {
-    return equals(
-        new Limits(
-            Optional.empty(),
-            Optional.empty(),
-            Optional.empty(),
-            Optional.empty(),
-            Optional.empty(),
-            Optional.empty(),
-            Optional.empty()));
+    return equals(NONE);
   }
 }

@@ -51,4 +51,36 @@ public record Server(
                 + " accounting.jsonl in /var/log/graft/DEPLOYMENT.GPU, or, if it runs as the user of"
                 + " apply, in the folder of all state folders. The file stays when the deployment"
                 + " is destroyed.")
-        boolean accounting) {}
+        boolean accounting) {
+  /** What guests of other hosts say of it: nothing but its ports for rdma. */
+  public Server elsewhere() {
+    return new Server(
+        Optional.empty(),
+        spare,
+        autostart,
+        rdmaPorts,
+        Limits.NONE,
+        Optional.empty(),
+        AuditTarget.AUTO,
+        true,
+        true,
+        true,
+        false);
+  }
+
+  /** A copy with this port. */
+  public Server at(int given) {
+    return new Server(
+        Optional.of(given),
+        spare,
+        autostart,
+        rdmaPorts,
+        limits,
+        watchdog,
+        audit,
+        sensors,
+        metrics,
+        sessionLog,
+        accounting);
+  }
+}

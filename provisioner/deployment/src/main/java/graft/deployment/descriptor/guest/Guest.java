@@ -72,7 +72,8 @@ public record Guest(
         Optional<Virtualization> virtualization,
     @Default("false") @Doc("Whether the hypervisor is hidden from the guest.")
         boolean hideHypervisor,
-    @Default("{}") @Doc("When the guest counts as ready.") Ready ready) {
+    @Default("{}") @Doc("When the guest counts as ready.") Ready ready,
+    @Doc("With hosts, the name of the host that it is on.") Optional<Name> host) {
 
   /** A copy with other devices. */
   public Guest withDevices(List<Passthrough> given, List<GuestVf> functions) {
@@ -105,7 +106,8 @@ public record Guest(
         firmware,
         virtualization,
         hideHypervisor,
-        ready);
+        ready,
+        host);
   }
 
   /** Whether it uses a GPU without owning it. */

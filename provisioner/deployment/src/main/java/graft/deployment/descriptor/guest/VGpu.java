@@ -8,6 +8,7 @@ import graft.common.bind.Shorthand;
 import graft.common.grants.Share;
 import graft.common.values.MemorySize;
 import graft.common.values.Name;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 
@@ -59,7 +60,11 @@ public record VGpu(
         @Doc(
             "Whether no other guest may use the GPU: of this descriptor, or of this user's"
                 + " deployments that are applied already.")
-        boolean exclusive) {
+        boolean exclusive,
+    @Doc(
+            "With a GPU of a node, a file with the guest's own token, mode 0600. If absent, the"
+                + " node's.")
+        Optional<String> tokenFile) {
   /** Stands for a GPU that plan chooses. */
   public static final Name ANY = new Name("any");
 
@@ -85,7 +90,39 @@ public record VGpu(
         channel,
         region,
         unencrypted,
-        exclusive);
+        exclusive,
+        tokenFile);
+  }
+
+  /**
+   * What the guest's own host is told of a GPU of another host; the rest is the server's to keep.
+   *
+   * @param token a file with the guest's token
+   */
+  public VGpu elsewhere(String token) {
+    return new VGpu(
+        gpu,
+        Optional.empty(),
+        Optional.empty(),
+        Optional.empty(),
+        Optional.empty(),
+        Optional.empty(),
+        Optional.empty(),
+        Optional.empty(),
+        channel,
+        region,
+        unencrypted,
+        false,
+        Optional.of(token));
+  }
+
+  /** The limits of its sessions, in the format of the server's tokens file. */
+  public List<String> limits() {
+    List<String> settings = new ArrayList<>();
+    memory.ifPresent(
+        m -> settings.addAll(List.of("memory=" + m.bytes(), "guest-memory=" + m.bytes())));
+    sessions.ifPresent(n -> settings.add("max-sessions=" + n));
+    return settings;
   }
 
   /** Whether it asks for a part of the GPU's time that another guest may have already. */

@@ -1,0 +1,202 @@
+package graft.cli.hosts;
+
+import graft.cli.terminal.ExitCode;
+import graft.cli.terminal.OperatorAudit;
+import graft.cli.terminal.Output;
+import graft.common.values.Name;
+import graft.common.values.Seconds;
+import graft.deployment.hosts.HostReply;
+import graft.deployment.hosts.HostReply.Outcome;
+import graft.deployment.hosts.ManyHosts;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Set;
+
+/** Asks the hosts of a deployment, and prints what they answered as one answer. */
+public final class HostsReport {
+  /** The exit codes of an apply that leaves a host as it was before. */
+  private static final Set<Integer> UNCHANGED =
+      Set.of(ExitCode.FAILED, ExitCode.USAGE, ExitCode.DESCRIPTOR, ExitCode.HOST, ExitCode.BUSY);
+
+  private final Output output;
+  private final ManyHosts hosts;
+
+  HostsReport(Output output, ManyHosts hosts) {
+    this.output = output;
+    this.hosts = hosts;
+  }
+
+  /** Prints what apply would do on each host. */
+  public int plan() throws Exception {
+    List<HostReply> replies = hosts.plan();
+    List<Name> departed = hosts.departed();
+    long steps = 0;
+    for (HostReply reply : replies) {
+      output.say(HostPlanText.of(reply).stripTrailing());
+      steps += reply.objects("actions").size();
+    }
+    departed.forEach(host -> output.say(host + ": not in the descriptor any more\n  - destroy"));
+    output.say(hosts.deployment() + ": " + steps + " steps on " + count(replies.size(), "host"));
+    warn(replies);
+    Map<String, Object> tree = tree(replies);
+    tree.put("steps", steps);
+    tree.put("departed", departed.stream().map(Name::text).toList());
+    output.result(tree);
+    return replies.stream().filter(r -> !r.isDone()).findFirst().map(HostsReport::code).orElse(0);
+  }
+
+  /** Applies, and prints what became of each host. */
+  public int apply(boolean deleteData, boolean keep) throws Exception {
+    long start = System.nanoTime();
+    List<HostReply> replies = hosts.apply(deleteData, keep);
+    boolean isWhole = changed("apply", replies);
+    double seconds = Seconds.since(start);
+    for (HostReply reply : replies) {
+      output.say(
+          "  "
+              + reply.host()
+              + ": "
+              + (!reply.isDone()
+                  ? words(reply)
+                  : reply.number("steps") == 0
+                      ? "nothing to do"
+                      : "applied, " + count(reply.number("steps"), "step")));
+    }
+    String time = String.format(Locale.ROOT, " in %.1f s", seconds);
+    output.say(hosts.deployment() + (isWhole ? ": applied" + time : ": incomplete" + time));
+    Map<String, Object> tree = tree(replies);
+    tree.put("seconds", seconds);
+    output.result(tree);
+    return isWhole ? ExitCode.OK : incomplete(replies);
+  }
+
+  /** Takes back the last apply, or everything, and prints what became of each host. */
+  public int back(String command, boolean deleteData) throws Exception {
+    List<HostReply> replies =
+        command.equals("undo") ? hosts.undo(deleteData) : hosts.destroy(deleteData);
+    boolean isWhole = changed(command, replies);
+    for (HostReply reply : replies) {
+      output.say(
+          "  "
+              + reply.host()
+              + ": "
+              + (!reply.isDone()
+                  ? words(reply)
+                  : reply.number("steps") == 0
+                      ? "nothing to undo"
+                      : count(reply.number("steps"), "step") + " undone"));
+    }
+    output.say(
+        hosts.deployment() + (isWhole ? ": done" : ": incomplete; the same command goes on"));
+    output.result(tree(replies));
+    return isWhole ? ExitCode.OK : ExitCode.PARTIAL;
+  }
+
+  /** Prints the state of each host. */
+  public int status() throws Exception {
+    Status status = look();
+    output.say(status.text.stripTrailing());
+    output.result(status.tree);
+    return status.same ? ExitCode.OK : ExitCode.DIFFERS;
+  }
+
+  /** One look, for a status that is shown again and again. */
+  public int statusAgain(String now) throws Exception {
+    Status status = look();
+    Map<String, Object> line = new LinkedHashMap<>();
+    line.put("at", now);
+    line.putAll(status.tree);
+    output.clearScreen();
+    output.say(now + "\n" + status.text.stripTrailing());
+    output.resultLine(line);
+    return status.same ? ExitCode.OK : ExitCode.DIFFERS;
+  }
+
+  private record Status(String text, Map<String, Object> tree, boolean same) {}
+
+  private Status look() throws Exception {
+    List<HostReply> replies = hosts.status();
+    warn(replies);
+    boolean same = replies.stream().allMatch(HostStatusTable::isSame);
+    Map<String, Object> tree = tree(replies);
+    tree.put("inSync", same);
+    return new Status(hosts.deployment() + "\n" + HostStatusTable.of(replies), tree, same);
+  }
+
+  private boolean changed(String command, List<HostReply> replies) {
+    warn(replies);
+    boolean isWhole = replies.stream().allMatch(HostReply::isDone);
+    OperatorAudit.write(
+        output.err(),
+        command,
+        Map.of(
+            "deployment",
+            hosts.deployment().text(),
+            "hosts",
+            replies.size(),
+            "outcome",
+            isWhole ? "done" : "partial"));
+    return isWhole;
+  }
+
+  private void warn(List<HostReply> replies) {
+    for (HostReply reply : replies) {
+      if (!reply.clockWarning().isEmpty()) {
+        output.err().println("warning: " + reply.clockWarning());
+      }
+      if (!reply.isDone() && output.isJson()) { // else the text says it
+        output.err().println(reply.host() + ": " + words(reply));
+      }
+    }
+    output.err().flush();
+  }
+
+  static String words(HostReply reply) {
+    return switch (reply.outcome()) {
+      case UNREACHABLE -> "NOT REACHED: " + reply.error();
+      case NOT_BEGUN -> reply.error();
+      default -> "FAILED: " + reply.error();
+    };
+  }
+
+  private static int code(HostReply reply) {
+    return reply.outcome() == Outcome.UNREACHABLE ? ExitCode.HOST : reply.code();
+  }
+
+  /**
+   * The exit code of an apply that failed on some host: 1 or the host's own if every host is as it
+   * was before.
+   */
+  private static int incomplete(List<HostReply> replies) {
+    boolean isUnchanged =
+        replies.stream()
+            .allMatch(
+                reply ->
+                    reply.outcome() == Outcome.NOT_BEGUN
+                        || (reply.outcome() == Outcome.FAILED && UNCHANGED.contains(reply.code()))
+                        || (reply.isDone() && reply.number("steps") == 0));
+    return isUnchanged
+        ? replies.stream()
+            .filter(reply -> reply.outcome() == Outcome.FAILED)
+            .findFirst()
+            .map(HostReply::code)
+            .orElse(ExitCode.FAILED)
+        : ExitCode.PARTIAL;
+  }
+
+  private Map<String, Object> tree(List<HostReply> replies) {
+    Map<String, Object> tree = new LinkedHashMap<>();
+    tree.put("deployment", hosts.deployment().text());
+    List<Object> list = new ArrayList<>();
+    replies.forEach(reply -> list.add(reply.toTree()));
+    tree.put("hosts", list);
+    return tree;
+  }
+
+  static String count(long number, String what) {
+    return number + " " + what + (number == 1 ? "" : "s");
+  }
+}

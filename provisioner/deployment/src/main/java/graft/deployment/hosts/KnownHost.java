@@ -1,0 +1,65 @@
+package graft.deployment.hosts;
+
+import graft.common.values.Name;
+import graft.common.values.UserName;
+import graft.deployment.descriptor.HostPart;
+import graft.deployment.descriptor.hosts.HostFolder;
+import graft.guests.connection.HostAddress;
+import graft.guests.connection.SshLogin;
+import java.nio.file.Path;
+import java.util.HashSet;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.function.Function;
+
+/**
+ * A host on which a deployment may have something.
+ *
+ * @param after the hosts whose GPUs its guests use
+ */
+record KnownHost(Name name, SshLogin login, HostFolder folder, Set<Name> after) {
+  KnownHost {
+    after = Set.copyOf(after);
+  }
+
+  static KnownHost of(HostPart part, Function<String, Path> resolve) {
+    return new KnownHost(
+        part.name(), part.host().login(resolve), part.host().folder(), part.after());
+  }
+
+  Map<String, Object> toTree() {
+    Map<String, Object> tree = new LinkedHashMap<>();
+    tree.put("name", name.text());
+    tree.put("user", login.user().text());
+    tree.put("address", login.address().orElseThrow().text());
+    tree.put("port", login.port());
+    login.key().ifPresent(key -> tree.put("key", key.toString()));
+    tree.put("knownHosts", login.knownHosts().toString());
+    tree.put("folder", folder.text());
+    tree.put("after", after.stream().map(Name::text).sorted().toList());
+    return tree;
+  }
+
+  /**
+   * Reads what {@link #toTree} wrote.
+   *
+   * @throws ClassCastException or another exception if it is something else
+   */
+  static KnownHost parse(Map<?, ?> tree) {
+    Set<Name> after = new HashSet<>();
+    ((List<?>) tree.get("after")).forEach(name -> after.add(Name.parse((String) name)));
+    return new KnownHost(
+        Name.parse((String) tree.get("name")),
+        new SshLogin(
+            UserName.parse((String) tree.get("user")),
+            Optional.of(HostAddress.parse((String) tree.get("address"))),
+            Math.toIntExact((Long) tree.get("port")),
+            Optional.ofNullable((String) tree.get("key")).map(Path::of),
+            Path.of((String) tree.get("knownHosts"))),
+        HostFolder.parse((String) tree.get("folder")),
+        after);
+  }
+}

@@ -1,0 +1,166 @@
+package graft.deployment.hosts;
+
+import graft.common.GraftException;
+import graft.common.values.Name;
+import graft.guests.connection.GuestConnectionException;
+import graft.guests.connection.SshConnection;
+import graft.guests.connection.SshLogin;
+import java.io.ByteArrayInputStream;
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.charset.StandardCharsets;
+import java.time.Clock;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.function.Consumer;
+
+/**
+ * Runs Graft on a host by the system's ssh. A host that lacks this Graft gets it first, into a
+ * folder of its own beside those of other versions.
+ */
+public final class SshLink implements HostLink {
+  /** The longest answer of a host, in bytes. */
+  static final int MOST_BYTES = 64 << 20;
+
+  /** An apply waits for guests that boot, each with a time limit of its own. */
+  private static final Duration LIMIT = Duration.ofHours(12);
+
+  private static final Duration BRINGING = Duration.ofMinutes(30);
+
+  /** The exit code of {@link #RUN} for a host without this Graft; no command of Graft ends so. */
+  private static final int MISSING = 81;
+
+  private static final String RUN =
+      "[ -x \"$1/bin/graft\" ] || exit 81; exec \"$1/bin/graft\" on-host";
+
+  /** The programs appear whole or not at all, also if two operators bring them. */
+  private static final String BRING =
+      "set -eu; umask 022; mkdir -p -- \"$1\"; new=$(mktemp -d -- \"$1/.new.XXXXXX\");"
+          + " trap 'rm -rf -- \"$new\"' EXIT; tar -xz --no-same-owner -C \"$new\";"
+          + " chmod 755 \"$new\"; mv -T -- \"$new\" \"$1/$2\" || [ -x \"$1/$2/bin/graft\" ]";
+
+  private final Name host;
+  private final SshLogin login;
+  private final String folder;
+  private final HostBundle bundle;
+  private final String version;
+  private final Clock clock = Clock.systemUTC();
+
+  /**
+   * The way to a host.
+   *
+   * @param folder on the host, for the programs
+   * @param version that the host's Graft has to say that it is
+   */
+  public SshLink(Name host, SshLogin login, String folder, HostBundle bundle, String version) {
+    this.host = host;
+    this.login = login;
+    this.folder = folder;
+    this.bundle = bundle;
+    this.version = version;
+  }
+
+  @Override
+  public HostReply ask(HostRequest request, Consumer<String> progress) {
+    try {
+      Ended ended = run(request, progress);
+      if (ended.code == MISSING && ended.output.size() == 0) {
+        bring(progress);
+        ended = run(request, progress);
+      }
+      return reply(ended);
+    } catch (GuestConnectionException e) {
+      return HostReply.unreachable(host, e.getMessage());
+    } catch (IOException e) {
+      return HostReply.unreachable(host, "its answer cannot be read: " + e.getMessage());
+    } catch (GraftException e) {
+      return HostReply.unreachable(host, e.getMessage());
+    }
+  }
+
+  private record Ended(int code, ReplyOutput output, String said) {}
+
+  private Ended run(HostRequest request, Consumer<String> progress) throws IOException {
+    byte[] input = (request.toJson() + "\n").getBytes(StandardCharsets.UTF_8);
+    String program = folder + "/" + bundle.name();
+    return run(RUN, List.of(program), new ByteArrayInputStream(input), LIMIT, progress);
+  }
+
+  private Ended run(
+      String script,
+      List<String> arguments,
+      InputStream input,
+      Duration limit,
+      Consumer<String> progress)
+      throws IOException {
+    List<String> words = new ArrayList<>(List.of("/bin/sh", "-c", script, "sh"));
+    words.addAll(arguments);
+    ReplyOutput output = new ReplyOutput(MOST_BYTES, clock);
+    LineOutput errors = new LineOutput(progress);
+    int code =
+        SshConnection.toKnown(login).start(words, Optional.of(input)).await(output, errors, limit);
+    return new Ended(code, output, errors.last());
+  }
+
+  private void bring(Consumer<String> progress) throws IOException {
+    progress.accept("bring Graft " + bundle.name() + " to " + folder);
+    Ended ended;
+    try (InputStream archive = bundle.open()) {
+      ended = run(BRING, List.of(folder, bundle.name()), archive, BRINGING, line -> {});
+    }
+    if (ended.code != 0) {
+      refuseSudo(ended);
+      boolean full = ended.said.contains("No space left");
+      throw new GraftException(
+          "Graft could not be brought to " + folder + ": " + ended.said,
+          full
+              ? "free space there, or write another 'folder' for the host"
+              : "can " + login.user() + " write there, and has the host tar and gzip?");
+    }
+  }
+
+  private void refuseSudo(Ended ended) {
+    if (!login.user().isRoot() && ended.output.size() == 0 && ended.said.startsWith("sudo: ")) {
+      throw new GraftException(
+          login.user() + " can log in and not become root: " + ended.said,
+          "let it use sudo without a password, or log in as root");
+    }
+  }
+
+  private HostReply reply(Ended ended) throws IOException {
+    refuseSudo(ended);
+    if (ended.output.isTruncated()) {
+      return HostReply.unreachable(host, "its Graft printed more than 64MiB");
+    }
+    String printed = ended.output.toString(StandardCharsets.UTF_8);
+    int end = printed.indexOf('\n');
+    if (end < 0) {
+      return HostReply.unreachable(
+          host,
+          "its Graft could not be run in "
+              + folder
+              + ": "
+              + (ended.said.isEmpty() ? "exit code " + ended.code : ended.said));
+    }
+    HostGreeting greeting = HostGreeting.parse(printed.substring(0, end));
+    if (!greeting.version().equals(version)) {
+      return HostReply.unreachable(
+          host,
+          "the Graft in "
+              + folder
+              + "/"
+              + bundle.name()
+              + " says that it is '"
+              + greeting.version()
+              + "', and this one is '"
+              + version
+              + "' (delete that folder on the host; this Graft is then brought there)");
+    }
+    Instant arrived = ended.output.first();
+    Duration ahead = Duration.between(arrived, Instant.ofEpochMilli(greeting.millis()));
+    return HostReply.of(host, ended.code, printed.substring(end), ended.said, ahead);
+  }
+}
