@@ -48,6 +48,10 @@ need_packages() {
     need ansible-lint ansible-lint "checks the playbooks"
     need ssh openssh-client "reaches guests"
     need sshd openssh-server "stands for a machine that exists already, on a loopback port"
+    need slurmctld slurmctld "runs jobs that use a GPU elsewhere"
+    need slurmd slurmd "the same"
+    need sbatch slurm-client "the same"
+    need munged munge "the same"
     need xmllint libxml2-utils "holds guests of Xen against libvirt's schema"
   fi
   if takes lab; then
