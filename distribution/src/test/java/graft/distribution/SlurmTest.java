@@ -10,7 +10,9 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Jobs of Debian's Slurm, with a controller and two nodes on this machine: the checks of a script. */
+/**
+ * Jobs of Debian's Slurm, with a controller and two nodes on this machine: the checks of a script.
+ */
 @Tag("integration")
 @EnabledIfSystemProperty(named = "user.name", matches = "root")
 final class SlurmTest {

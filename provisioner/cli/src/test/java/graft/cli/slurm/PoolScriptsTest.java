@@ -114,7 +114,8 @@ class PoolScriptsTest {
 
   @Test
   void aJobGetsItsPartOfTheGpuUntilItEnds() throws Exception {
-    LocalDateTime end = LocalDateTime.now().plusMinutes(10).truncatedTo(ChronoUnit.SECONDS);
+    LocalDateTime end =
+        LocalDateTime.now(ZoneId.systemDefault()).plusMinutes(10).truncatedTo(ChronoUnit.SECONDS);
     squeue("echo " + end);
     assertThat(run("prolog-slurmctld", job("7", "matlab:3,graft:1"))).isZero();
     Grant grant = grants().get("slurm-7");
@@ -217,7 +218,8 @@ class PoolScriptsTest {
   void theSweepTakesTheTokensOfJobsThatDoNotRunAlone() throws Exception {
     long now = Instant.now().getEpochSecond();
     tokens("# a comment", line(1, now + 50), OTHER, line(2, now + 50), line(3, now + 86_000));
-    LocalDateTime end = LocalDateTime.now().plusMinutes(30).truncatedTo(ChronoUnit.SECONDS);
+    LocalDateTime end =
+        LocalDateTime.now(ZoneId.systemDefault()).plusMinutes(30).truncatedTo(ChronoUnit.SECONDS);
     squeue("echo '2 " + end + "'; echo '3 N/A'; echo '11 " + end + "'");
     assertThat(run("sweep", Map.of())).isZero();
     assertThat(grants()).containsOnlyKeys("alice", "slurm-2", "slurm-3");
@@ -269,7 +271,7 @@ class PoolScriptsTest {
     }
     assertThat(Files.readString(updated, StandardCharsets.UTF_8))
         .isEqualTo(
-            "-i modify job where jobid=7 set SystemComment=graft gpuSeconds=1.750 sessions=2\n");
+            "-i modify job where jobid=7 set SystemComment=graft gpu-seconds=1.750 sessions=2\n");
     assertThat(Json.readObject(Files.readString(state.resolve("jobs.jsonl"))))
         .containsEntry("user", 1000L)
         .containsEntry("licenses", 2L)
