@@ -7,6 +7,7 @@ import java.time.Duration;
 import java.util.List;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.condition.EnabledIfEnvironmentVariable;
 import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -15,6 +16,7 @@ import org.junit.jupiter.api.io.TempDir;
  */
 @Tag("integration")
 @EnabledIfSystemProperty(named = "user.name", matches = "root")
+@EnabledIfEnvironmentVariable(named = "GRAFT_SLURM_TESTS", matches = "all")
 final class SlurmTest {
   @TempDir Path folder;
 
