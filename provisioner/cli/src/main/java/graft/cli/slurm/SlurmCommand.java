@@ -18,7 +18,7 @@ import picocli.CommandLine.Spec;
       "A job that asks for --gres=graft gets a licence of the pool, and waits while there is none."
           + " When it starts, its token goes into the tokens file of the server, and its tasks find"
           + " the server and the token in their environment. When it ends, the token is removed,"
-          + " and the job's record gets its GPU seconds.",
+          + " and its GPU seconds are written down.",
       ""
     },
     subcommands = {
