@@ -12,7 +12,7 @@ need() {
   reasons+=("$(printf '  %-24s %s' "$2" "$3")")
 }
 
-# Whether this run includes a part: "build", "guests", "tests", "cloud" or "lab".
+# Whether this run includes a part: "build", "guests", "tests", "cloud", "slurm" or "lab".
 takes() { [[ " $parts " == *" $1 "* ]]; }
 
 need_packages() {
@@ -51,6 +51,12 @@ need_packages() {
     need ssh openssh-client "reaches guests"
     need sshd openssh-server "stands for a machine that exists already, on a loopback port"
     need xmllint libxml2-utils "holds guests of Xen against libvirt's schema"
+  fi
+  if takes slurm; then
+    need slurmctld slurmctld "runs jobs that use a GPU elsewhere"
+    need slurmd slurmd "the same"
+    need sbatch slurm-client "the same"
+    need munged munge "the same"
   fi
   if takes lab; then
     need mmdebstrap mmdebstrap "makes the lab's image"

@@ -31,6 +31,10 @@ for argument; do
       [[ $parts == *cloud* ]] || parts+=' cloud'
       export GRAFT_CLOUD_TESTS=all
       ;;
+    test:--slurm)
+      parts+=' slurm'
+      export GRAFT_SLURM_TESTS=all
+      ;;
     test:--lab | test:--lab=*)
       parts+=' lab'
       [ "$argument" = --lab ] || rounds=${argument#*=}

@@ -3,6 +3,7 @@ package graft.common.grants;
 import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
+import java.time.Instant;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.Locale;
@@ -31,6 +32,8 @@ import java.util.stream.Collectors;
  * @param endsOthers whether sessions that were opened with another token of the guest end
  * @param mayBePlaintext whether the guest may connect over a network without encryption
  * @param share the guest's share of the GPU's time, empty if nothing is said of it
+ * @param expires the second of Unix time from which the line gives nobody a session, and ends those
+ *     that were opened with it; empty if it does not expire
  */
 public record Grant(
     String name,
@@ -46,7 +49,8 @@ public record Grant(
     String domain,
     boolean endsOthers,
     boolean mayBePlaintext,
-    Optional<Share> share) {
+    Optional<Share> share,
+    OptionalLong expires) {
   /** The longest name, in bytes of UTF-8. */
   private static final int MAX_NAME = 63;
 
@@ -68,8 +72,8 @@ public record Grant(
   private static final String POSSIBLE =
       "after the token may come memory=BYTES, guest-memory=BYTES, max-sessions=NUMBER,"
           + " device=INDEX, cid=NUMBER, region=/FILE, domain=NAME, sessions=own,"
-          + " encryption=optional, class=guaranteed|burstable|best-effort, compute=PERCENT and"
-          + " priority=normal|high only";
+          + " encryption=optional, expires=SECONDS, class=guaranteed|burstable|best-effort,"
+          + " compute=PERCENT and priority=normal|high only";
 
   /** Whether a text has the form of a token. */
   public static boolean isToken(String text) {
@@ -116,6 +120,7 @@ public record Grant(
     OptionalInt maxSessions = OptionalInt.empty();
     OptionalInt device = OptionalInt.empty();
     OptionalLong cid = OptionalLong.empty();
+    OptionalLong expires = OptionalLong.empty();
     String region = "";
     String domain = "";
     boolean endsOthers = false;
@@ -134,6 +139,8 @@ public record Grant(
         device = OptionalInt.of(Integer.parseInt(value));
       } else if (field.startsWith("cid=") && number) {
         cid = OptionalLong.of(Long.parseLong(value));
+      } else if (field.startsWith("expires=") && number) {
+        expires = OptionalLong.of(Long.parseLong(value));
       } else if (field.startsWith("region=/")) {
         region = value;
       } else if (field.startsWith("domain=") && !value.isEmpty()) {
@@ -162,7 +169,8 @@ public record Grant(
         domain,
         endsOthers,
         plaintext,
-        share(share, wrong));
+        share(share, wrong),
+        expires);
   }
 
   private static Optional<Share> share(Share.Parser parser, Consumer<String> wrong) {
@@ -193,6 +201,11 @@ public record Grant(
     String name =
         credential.startsWith(CERTIFICATE) ? credential.substring(CERTIFICATE.length()) : "";
     return CERTIFICATE_NAME.matcher(name).matches() ? name : "";
+  }
+
+  /** Whether the line gives nobody a session any more. */
+  public boolean isExpired(Instant now) {
+    return expires.isPresent() && now.getEpochSecond() >= expires.getAsLong();
   }
 
   /** Whether the guest authenticates with a certificate, and not with a token. */

@@ -1,5 +1,6 @@
 package graft.common.grants;
 
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.HashMap;
@@ -8,6 +9,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.OptionalLong;
 import java.util.stream.Stream;
 
 /**
@@ -74,6 +76,25 @@ public record TokenLines(Map<String, Grant> grants, List<WrongLine> wrong) {
       String reason = Objects.requireNonNullElse(e.getMessage(), "");
       wrong.add(new WrongLine(number, name, Optional.empty(), reason));
     }
+  }
+
+  /** Returns these lines without those that have expired, wrong ones among them. */
+  public TokenLines at(Instant now) {
+    Map<String, Grant> left = new LinkedHashMap<>(grants);
+    left.values().removeIf(grant -> grant.isExpired(now));
+    List<WrongLine> stay =
+        wrong.stream()
+            .filter(line -> line.rest().filter(grant -> grant.isExpired(now)).isEmpty())
+            .toList();
+    return new TokenLines(left, stay);
+  }
+
+  /** Returns the second of Unix time at which the next line expires; empty if none does. */
+  public OptionalLong nextExpiry() {
+    return Stream.concat(
+            grants.values().stream(), wrong.stream().flatMap(line -> line.rest().stream()))
+        .flatMapToLong(grant -> grant.expires().stream())
+        .min();
   }
 
   /** Returns the first word of a line, which is the guest's name. */

@@ -20,11 +20,12 @@ import java.util.Set;
 /**
  * The file of the clients that may have a session, one client per line: {@code NAME TOKEN
  * [memory=BYTES] [guest-memory=BYTES] [max-sessions=NUMBER] [device=INDEX] [cid=NUMBER]
- * [region=FILE] [domain=NAME] [sessions=own] [class=CLASS] [compute=PERCENT] [priority=PRIORITY]}.
- * The token has 64 hexadecimal digits; {@code certificate=NAME} in its place names the guest's
- * certificate; {@code sessions=own} ends the sessions of the guest's other tokens; the last three
- * are the guest's {@link Share}; {@code #} begins a comment. A server reads the file for each
- * connection, so that a change needs no restart.
+ * [region=FILE] [domain=NAME] [sessions=own] [expires=SECONDS] [class=CLASS] [compute=PERCENT]
+ * [priority=PRIORITY]}. The token has 64 hexadecimal digits; {@code certificate=NAME} in its place
+ * names the guest's certificate; {@code sessions=own} ends the sessions of the guest's other
+ * tokens; {@code expires} is the second of Unix time from which the line counts as deleted; the
+ * last three are the guest's {@link Share}; {@code #} begins a comment. A server reads the file for
+ * each connection, so that a change needs no restart.
  *
  * @param path the file, of mode 0600
  */

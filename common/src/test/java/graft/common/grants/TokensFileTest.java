@@ -7,6 +7,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
+import java.time.Instant;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -93,7 +94,9 @@ class TokensFileTest {
         "alice 0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef compute=-1",
         "alice 0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef priority=low",
         "alice 0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef region=a",
-        "alice 0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef domain="
+        "alice 0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef domain=",
+        "alice 0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef expires=never",
+        "alice 0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef expires=-1"
       })
   void aWrongLineIsNamedButItsTokenIsNot(String line) throws Exception {
     TokensFile file = file("\n" + line + "\n", "rw-------");
@@ -102,6 +105,34 @@ class TokensFileTest {
         .hasMessageContaining("tokens:2:")
         .message()
         .doesNotContain("456789");
+  }
+
+  @Test
+  void aLineCountsAsDeletedFromTheSecondThatItNames() throws Exception {
+    TokensFile file =
+        file(
+            "job "
+                + TOKEN
+                + " expires=1000\nbob "
+                + TOKEN
+                + "\nlater "
+                + TOKEN
+                + " expires=1500\n"
+                + "wrong "
+                + TOKEN
+                + " expires=1200 colour=red\n",
+            "rw-------");
+    TokenLines lines = file.readLines();
+    assertThat(lines.nextExpiry()).hasValue(1000);
+    assertThat(lines.at(Instant.ofEpochSecond(999)).grants()).containsKey("job");
+    TokenLines then = lines.at(Instant.ofEpochSecond(1000));
+    assertThat(then.grants()).containsOnlyKeys("bob", "later");
+    assertThat(then.names("job")).isFalse();
+    assertThat(then.names("wrong")).isTrue();
+    assertThat(then.nextExpiry()).hasValue(1200);
+    TokenLines last = lines.at(Instant.ofEpochSecond(1500));
+    assertThat(last.names("wrong")).isFalse();
+    assertThat(last.nextExpiry()).isEmpty();
   }
 
   @Test

@@ -45,6 +45,7 @@ import graft.cli.session.KillCommand;
 import graft.cli.session.LogsCommand;
 import graft.cli.session.SessionsCommand;
 import graft.cli.session.TopCommand;
+import graft.cli.slurm.SlurmCommand;
 import graft.cli.terminal.ExitCode;
 import graft.cli.terminal.Logging;
 import graft.cli.terminal.Version;
@@ -249,6 +250,7 @@ public final class Main implements Runnable {
     commands.put("fidelity", FidelityCommand::new);
     commands.put("demo", DemoCommand::new);
     commands.put("cdi", CdiCommand::new);
+    commands.put("slurm", SlurmCommand::new);
     commands.put("export", ExportCommand::new);
     commands.put("schema", SchemaCommand::new);
     commands.put("on-host", () -> new OnHostCommand(Main::commandLine));

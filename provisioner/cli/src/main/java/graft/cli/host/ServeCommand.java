@@ -42,7 +42,7 @@ import picocli.CommandLine.Option;
           + " Each line is",
       "  NAME TOKEN [memory=BYTES] [guest-memory=BYTES] [max-sessions=NUMBER] [device=INDEX]"
           + " [cid=NUMBER] [region=FILE] [domain=NAME] [sessions=own] [encryption=optional]"
-          + " [class=guaranteed|burstable|best-effort] [compute=PERCENT] [priority=normal|high]",
+          + " [expires=SECONDS] [class=guaranteed|burstable|best-effort] [compute=PERCENT] [priority=normal|high]",
       "with a token of 64 hexadecimal digits, or certificate=NAME in its place: then a client that"
           + " gives the first name needs a certificate with this DNS name among its alternative"
           + " names, or, if it has none, as its common name. Names are compared as a whole, without"
@@ -53,6 +53,7 @@ import picocli.CommandLine.Option;
           + " guest; domain is the name of its domain in Xen, to which pages are granted for vchan;"
           + " sessions=own ends the sessions that were opened with another token of this name;"
           + " encryption=optional lets the client connect from another machine without encryption;"
+          + " from the second of Unix time that expires names, the line counts as deleted;"
           + " class, compute and priority are the client's share of the software device's time."
           + " The tokens file must be readable by its owner alone (mode 0600).",
       ""

@@ -9,6 +9,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.nio.file.attribute.PosixFilePermissions;
+import java.time.Instant;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.Random;
@@ -142,6 +143,21 @@ class WrongTokensTest {
         WireClient bob = session(server, "bob", ServerFixture.BOB)) {
       write(line("alice", fresh) + " sessions=own colour=red", BOB);
       assertThatThrownBy(() -> alice.receive(1)).isInstanceOf(IOException.class);
+      assertWorks(bob);
+    }
+  }
+
+  @Test
+  void aLineThatExpiresEndsItsSessionsWithoutAChangeOfTheFile() throws Exception {
+    try (AttackedServer server = start();
+        WireClient alice = session(server, "alice", ServerFixture.ALICE);
+        WireClient bob = session(server, "bob", ServerFixture.BOB)) {
+      assertWorks(alice);
+      long end = Instant.now().getEpochSecond() + 2;
+      write(ALICE + " expires=" + end, BOB);
+      assertThatThrownBy(() -> alice.receive(1)).isInstanceOf(IOException.class);
+      assertThat(Instant.now().getEpochSecond()).isGreaterThanOrEqualTo(end);
+      assertAliceIsRefused(server);
       assertWorks(bob);
     }
   }

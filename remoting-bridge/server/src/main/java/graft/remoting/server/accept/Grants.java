@@ -4,6 +4,7 @@ import graft.common.grants.Grant;
 import graft.common.grants.TokensFile;
 import graft.remoting.server.system.ServerException;
 import java.io.IOException;
+import java.time.Instant;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalInt;
@@ -49,7 +50,8 @@ public interface Grants {
             "",
             false,
             true,
-            Optional.empty());
+            Optional.empty(),
+            OptionalLong.empty());
       }
 
       @Override
@@ -59,7 +61,10 @@ public interface Grants {
     };
   }
 
-  /** Reads the grants from the tokens file at each query. A name whose line is wrong has none. */
+  /**
+   * Reads the grants from the tokens file at each query. A name whose line is wrong or has expired
+   * has none.
+   */
   static Grants in(TokensFile tokens) {
     return new Grants() {
       @Override
@@ -74,7 +79,7 @@ public interface Grants {
 
       private Map<String, Grant> read() throws ServerException {
         try {
-          return tokens.readLines().grants();
+          return tokens.readLines().at(Instant.now()).grants();
         } catch (IOException e) {
           throw new ServerException(e.getMessage(), e);
         }

@@ -7,16 +7,19 @@ import graft.remoting.server.share.GpuShares;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.attribute.BasicFileAttributes;
+import java.time.Instant;
 import java.util.List;
 import java.util.Objects;
+import java.util.OptionalLong;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Ends the sessions of a name as soon as the name is removed from the tokens file, and the sessions
- * of a name's earlier tokens as soon as its line says so, and applies the shares of the file. A
- * line that is wrong is reported once for each change of the file; it ends no session, since it may
- * be a slip. If the file cannot be read, no session ends, and the watch reads the file again later.
+ * Ends the sessions of a name as soon as the name is removed from the tokens file or its line
+ * expires, and the sessions of a name's earlier tokens as soon as its line says so, and applies the
+ * shares of the file. A line that is wrong is reported once for each change of the file; it ends no
+ * session, since it may be a slip. If the file cannot be read, no session ends, and the watch reads
+ * the file again later.
  */
 public final class RevocationWatch implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(RevocationWatch.class);
@@ -33,6 +36,7 @@ public final class RevocationWatch implements AutoCloseable {
   private final GpuShares shares;
   private List<String> reported = List.of();
   private List<Object> seen = List.of();
+  private OptionalLong nextExpiry = OptionalLong.empty();
   private int turns;
   private final Thread thread = new Thread(null, this::run, "graft-revocation", 128 * 1024);
 
@@ -65,8 +69,10 @@ public final class RevocationWatch implements AutoCloseable {
   private void turn() {
     List<Object> now = stamp();
     boolean isChanged = !now.equals(seen);
+    boolean isExpired =
+        nextExpiry.isPresent() && Instant.now().getEpochSecond() >= nextExpiry.getAsLong();
     seen = now;
-    turns = isChanged ? TURNS_AFTER_CHANGE : turns - 1;
+    turns = isChanged || isExpired ? TURNS_AFTER_CHANGE : turns - 1;
     if (turns > 0) {
       report(isChanged, endRevoked());
     }
@@ -96,13 +102,19 @@ public final class RevocationWatch implements AutoCloseable {
   /** Applies the file to the sessions, and returns what is wrong in it. */
   private List<String> endRevoked() {
     try {
-      TokenLines lines = tokens.readLines();
+      Instant now = Instant.now();
+      TokenLines all = tokens.readLines();
+      TokenLines lines = all.at(now);
+      nextExpiry = lines.nextExpiry();
       shares.change(lines.grants());
+      pool.end(
+          session -> all.names(session.name()) && !lines.names(session.name()),
+          "its token has expired");
       pool.end(session -> !lines.names(session.name()), "its token was revoked");
       pool.end(
           session -> lines.endsOthers(session.name(), session.token()),
           "its token was replaced, and its sessions were to end");
-      return lines.wrong().stream().map(this::describe).toList();
+      return all.wrong().stream().map(this::describe).toList();
     } catch (IOException e) {
       return List.of(Objects.requireNonNullElse(e.getMessage(), e.toString()));
     }

@@ -78,7 +78,8 @@ class SessionPlacesTest {
         "",
         false,
         false,
-        Optional.empty());
+        Optional.empty(),
+        OptionalLong.empty());
   }
 
   private void serve(String guest) {

@@ -66,7 +66,8 @@ class WaitingForPlacesTest {
         "",
         false,
         false,
-        Optional.empty());
+        Optional.empty(),
+        OptionalLong.empty());
   }
 
   private SessionPlaces places(int most, Duration queueTimeout) {
