@@ -2,6 +2,7 @@ package graft.cli.deployment;
 
 import graft.cli.hosts.HostsOption;
 import graft.cli.printed.DeploymentForms;
+import graft.cli.printed.HostsForms;
 import graft.cli.terminal.ExitCode;
 import graft.cli.terminal.OperatorAudit;
 import graft.cli.terminal.Output;
@@ -22,7 +23,7 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
 /** {@code graft apply}: changes the host to match the descriptor. */
-@Prints(DeploymentForms.Applied.class)
+@Prints({DeploymentForms.Applied.class, HostsForms.Applied.class})
 @Command(
     name = "apply",
     mixinStandardHelpOptions = true,

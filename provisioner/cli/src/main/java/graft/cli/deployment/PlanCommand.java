@@ -3,6 +3,7 @@ package graft.cli.deployment;
 import graft.cli.hosts.HostsOption;
 import graft.cli.hosts.HostsReport;
 import graft.cli.printed.DeploymentForms;
+import graft.cli.printed.HostsForms;
 import graft.cli.terminal.ExitCode;
 import graft.cli.terminal.Output;
 import graft.cli.terminal.Prints;
@@ -23,7 +24,7 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
 /** {@code graft plan}: shows what apply would do. */
-@Prints(DeploymentForms.Planned.class)
+@Prints({DeploymentForms.Planned.class, HostsForms.Planned.class})
 @Command(
     name = "plan",
     mixinStandardHelpOptions = true,

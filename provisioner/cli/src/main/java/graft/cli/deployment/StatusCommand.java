@@ -2,6 +2,7 @@ package graft.cli.deployment;
 
 import graft.cli.hosts.HostsOption;
 import graft.cli.printed.DeploymentForms;
+import graft.cli.printed.HostsForms;
 import graft.cli.terminal.ExitCode;
 import graft.cli.terminal.Output;
 import graft.cli.terminal.Prints;
@@ -21,7 +22,7 @@ import picocli.CommandLine.Parameters;
 /**
  * {@code graft status}: shows the state of a deployment, and how it differs from its descriptor.
  */
-@Prints({DeploymentForms.State.class, DeploymentForms.Listed.class})
+@Prints({DeploymentForms.State.class, DeploymentForms.Listed.class, HostsForms.State.class})
 @Command(
     name = "status",
     mixinStandardHelpOptions = true,

@@ -2,6 +2,7 @@ package graft.cli.deployment;
 
 import graft.cli.hosts.HostsOption;
 import graft.cli.printed.DeploymentForms;
+import graft.cli.printed.HostsForms;
 import graft.cli.terminal.Output;
 import graft.cli.terminal.Prints;
 import graft.cli.terminal.TextProgress;
@@ -13,7 +14,7 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 
 /** {@code graft undo}: undoes the last apply. */
-@Prints(DeploymentForms.Undone.class)
+@Prints({DeploymentForms.Undone.class, HostsForms.Undone.class})
 @Command(
     name = "undo",
     mixinStandardHelpOptions = true,

@@ -1,9 +1,11 @@
 package graft.cli.slurm;
 
 import graft.cli.host.ServerAddress;
+import graft.cli.printed.SlurmForms;
 import graft.cli.terminal.ExitCode;
 import graft.cli.terminal.OperatorAudit;
 import graft.cli.terminal.Output;
+import graft.cli.terminal.Prints;
 import graft.common.GraftException;
 import graft.common.grants.Share;
 import graft.common.program.ClientFolder;
@@ -24,6 +26,7 @@ import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
 /** {@code graft slurm install}. */
+@Prints(SlurmForms.Installed.class)
 @Command(
     name = "install",
     mixinStandardHelpOptions = true,

@@ -1,7 +1,9 @@
 package graft.cli.slurm;
 
+import graft.cli.printed.SlurmForms;
 import graft.cli.terminal.ExitCode;
 import graft.cli.terminal.Output;
+import graft.cli.terminal.Prints;
 import graft.common.GraftException;
 import graft.common.grants.Grant;
 import graft.common.grants.TokensFile;
@@ -17,6 +19,7 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 
 /** {@code graft slurm status}. */
+@Prints(SlurmForms.Pool.class)
 @Command(
     name = "status",
     mixinStandardHelpOptions = true,

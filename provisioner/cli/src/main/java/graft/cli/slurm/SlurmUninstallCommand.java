@@ -1,8 +1,10 @@
 package graft.cli.slurm;
 
+import graft.cli.printed.SlurmForms;
 import graft.cli.terminal.ExitCode;
 import graft.cli.terminal.OperatorAudit;
 import graft.cli.terminal.Output;
+import graft.cli.terminal.Prints;
 import graft.common.GraftException;
 import graft.common.grants.Grant;
 import java.nio.file.Path;
@@ -14,6 +16,7 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 
 /** {@code graft slurm uninstall}. */
+@Prints(SlurmForms.Removed.class)
 @Command(
     name = "uninstall",
     mixinStandardHelpOptions = true,

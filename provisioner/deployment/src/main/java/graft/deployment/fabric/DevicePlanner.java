@@ -204,7 +204,10 @@ public final class DevicePlanner {
       for (PciDevice device : planned.devices(guest)) {
         Optional<Bar> large =
             device.bars().stream().filter(bar -> bar.size().bytes() > BELOW_4G).findFirst();
-        boolean isBios = guest.firmware() == Guest.Firmware.BIOS && guest.existing().isEmpty();
+        boolean isBios =
+            guest.firmware() == Guest.Firmware.BIOS
+                && guest.existing().isEmpty()
+                && guest.root().isEmpty();
         if (isBios && stub == StubDriver.VFIO && large.isPresent()) {
           warnings.add(
               "guest "

@@ -102,6 +102,7 @@ class ContainerGpuPlanTest {
     Plan plan = host.plan(one());
     assertThat(DeviceHost.lines(plan))
         .containsExactly("guest alice: + give it 0000:65:00.0, which stays bound to nvidia");
+    assertThat(plan.warnings()).noneMatch(warning -> warning.contains("BIOS"));
     assertThat(plan.toText()).doesNotContain("attach 0000:65:00.0").contains("install in its");
     String xml = xml(plan);
     assertThat(xml)
