@@ -1,9 +1,12 @@
 /* Utilization and processes: for how long the guest's own sessions have lately had work on the GPU, and what memory they have, as their
  * server measures it. Nothing of another guest is in it, and nothing that the GPU's owner does with the GPU. */
+#include <fcntl.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "nvml.h"
 
@@ -226,4 +229,62 @@ EXPORT int nvmlDeviceGetProcessesUtilizationInfo(struct device *device, struct p
   if (out->version != (sizeof *out | 1 << 24)) return ARGUMENT_VERSION_MISMATCH;
   r = each_process(device, &out->count, out->processes, sizeof *out->processes, enter_engines);
   return r || out->count ? r : NOT_FOUND;
+}
+
+/* ---- What nvidia-smi asks for by its own table ---- */
+
+struct smi_process {
+  unsigned int pid;
+  unsigned long long used;
+  unsigned int gpu_instance, compute_instance;
+  unsigned long long zero;
+  char command[4096]; /* its words, each ended by a zero byte */
+};
+_Static_assert(sizeof(struct smi_process) == 4128, "as the driver has it");
+
+static void enter_smi_process(const struct device *device, const struct answer *answer, unsigned count, unsigned process,
+                              void *at) {
+  struct smi_process *to = at;
+  struct process own = process_of(answer, count, process);
+  char path[32];
+  (void)device;
+  *to = (struct smi_process){
+      .pid = own.pid, .used = own.used, .gpu_instance = own.gpu_instance, .compute_instance = own.compute_instance};
+  snprintf(path, sizeof path, "/proc/%u/cmdline", process);
+  int file = open(path, O_RDONLY | O_CLOEXEC);
+  if (file < 0) return; /* in another container of the guest */
+  if (read(file, to->command, sizeof to->command - 1) < 0) to->command[0] = '\0';
+  close(file);
+}
+
+int smi_processes(struct device *device, unsigned int *wanted, void *out) {
+  int r = valid(device);
+  if (r || !wanted) return r ? r : INVALID_ARGUMENT;
+  return each_process(device, wanted, *wanted ? out : NULL, sizeof(struct smi_process), enter_smi_process);
+}
+
+enum { SM, SMI_ENGINES = 6 };
+struct smi_sample {
+  unsigned long long timestamp; /* us since 1970 */
+  struct {
+    unsigned int percent, zero, pid, instance; /* the pid is ~0 where nothing is known */
+    char name[64];
+  } engines[SMI_ENGINES];
+};
+_Static_assert(sizeof(struct smi_sample) == 488, "as the driver has it");
+
+static void enter_smi_sample(const struct device *device, const struct answer *answer, unsigned count, unsigned process, void *at) {
+  struct smi_sample *to = at;
+  *to = (struct smi_sample){.timestamp = timestamp(device, answer, LAST - 1)};
+  for (int i = 0; i < SMI_ENGINES; i++) to->engines[i].pid = ~0u;
+  to->engines[SM].percent = percent(answer, count, process);
+  to->engines[SM].pid = process;
+}
+
+int smi_samples(struct device *device, unsigned long long last_seen, unsigned int *known, unsigned int *wanted, void *out) {
+  int r = valid(device);
+  (void)last_seen;
+  if (r || !known || !wanted || !out) return r ? r : INVALID_ARGUMENT;
+  *known = 1;
+  return each_process(device, wanted, out, sizeof(struct smi_sample), enter_smi_sample);
 }

@@ -100,6 +100,13 @@ struct device *driver_neighbour(const struct device *device, unsigned ordinal);
 /* Asks for the guest's sessions (activity.c). */
 int driver_activity(const struct device *device, void *data, unsigned capacity, unsigned *count);
 
+/* ---- activity.c, for nvidia-smi's table ---- */
+
+/* The guest's processes with their memory and commands. */
+int smi_processes(struct device *device, unsigned int *wanted, void *out);
+/* What they did lately. *KNOWN becomes 1, as with the driver. */
+int smi_samples(struct device *device, unsigned long long last_seen, unsigned int *known, unsigned int *wanted, void *out);
+
 /* ---- links.c, topology.c ---- */
 
 /* What nvmlDeviceGetFieldValues shows of a link (scope); NOT_SUPPORTED for other fields. */
@@ -107,7 +114,6 @@ int link_field(struct device *device, unsigned id, unsigned scope, unsigned *val
 
 /* Exported, and used by the other files. */
 EXPORT int nvmlDeviceGetPciInfo_v3(struct device *device, struct pci *pci);
-EXPORT int nvmlDeviceGetComputeRunningProcesses_v3(struct device *device, unsigned int *wanted, void *out);
 EXPORT int nvmlDeviceGetGraphicsRunningProcesses_v3(struct device *device, unsigned int *wanted, void *out);
 EXPORT int nvmlDeviceGetMPSComputeRunningProcesses_v3(struct device *device, unsigned int *wanted, void *out);
 

@@ -1,6 +1,6 @@
 /* nvidia-smi's internal table.
  * On an H200, nvidia-smi 580.159 asks for one table of 270 words, whose first word is the table's size. For its default output, -L,
- * --query-gpu and --query-compute-apps it calls the functions below. */
+ * --query-gpu, --query-compute-apps, dmon and pmon it calls the functions below; what they get and return was seen there. */
 #include <stdio.h>
 #include <string.h>
 
@@ -9,7 +9,7 @@
 static const uint8_t smi_table[16] = {0xc4, 0xfe, 0x3e, 0x6c, 0xc9, 0x8f, 0x6c, 0x4e,
                                       0xa3, 0x27, 0xee, 0x69, 0x6e, 0x12, 0xf7, 0xc4};
 #define SMI_SLOTS 270
-enum { SMI_LOG = 26, SMI_BUS_ID = 81, SMI_COMPUTE = 213, SMI_GRAPHICS = 214, SMI_MPS = 215 };
+enum { SMI_LOG = 26, SMI_MONITORED = 72, SMI_BUS_ID = 81, SMI_SAMPLES = 145, SMI_COMPUTE = 213, SMI_GRAPHICS = 214, SMI_MPS = 215 };
 
 static int smi_log(void) { return OK; } /* (format, ...): a line for NVML's log */
 
@@ -19,6 +19,14 @@ static int smi_bus_id(unsigned int index, char *to) {
   int r = nvmlDeviceGetPciInfo_v3(device_at(index), &pci);
   if (!r && to) strcpy(to, pci.legacy);
   return r;
+}
+
+/* Whether dmon and pmon know the device. */
+static int smi_monitored(struct device *device, unsigned int *yes) {
+  int r = valid(device);
+  if (r || !yes) return r ? r : INVALID_ARGUMENT;
+  *yes = 1;
+  return OK;
 }
 
 static int smi_missing(int slot) {
@@ -53,7 +61,9 @@ EXPORT int nvmlInternalGetExportTable(const void **table, const void *id) {
   slots[0] = (void *)(uintptr_t)sizeof slots;
   slots[SMI_LOG] = (void *)smi_log;
   slots[SMI_BUS_ID] = (void *)smi_bus_id;
-  slots[SMI_COMPUTE] = (void *)nvmlDeviceGetComputeRunningProcesses_v3;
+  slots[SMI_MONITORED] = (void *)smi_monitored;
+  slots[SMI_SAMPLES] = (void *)smi_samples;
+  slots[SMI_COMPUTE] = (void *)smi_processes;
   slots[SMI_GRAPHICS] = (void *)nvmlDeviceGetGraphicsRunningProcesses_v3;
   slots[SMI_MPS] = (void *)nvmlDeviceGetMPSComputeRunningProcesses_v3;
   *table = slots;

@@ -1,5 +1,6 @@
 /* What NVML shows of a vGPU while another process of the same guest works on it, and what another guest, GRAFT_NAME=limited, sees of it. */
 #include <dlfcn.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <signal.h>
 #include <stdio.h>
@@ -74,6 +75,39 @@ static const char *amount(int result, unsigned percent) {
   return result == 6 ? "none" : result ? "an error" : percent == 0 ? "0" : percent < 50 ? "less than half" : percent <= 100 ? "most" : "too much";
 }
 
+/* What nvidia-smi's table answers: whether the device is known, processes with their commands, and their use. */
+static void show_table(const char *who, void *device, pid_t worker) {
+  static const unsigned char TABLE[16] = {0xc4, 0xfe, 0x3e, 0x6c, 0xc9, 0x8f, 0x6c, 0x4e, 0xa3, 0x27, 0xee, 0x69, 0x6e, 0x12, 0xf7, 0xc4};
+  static struct {
+    unsigned pid;
+    unsigned long long used;
+    unsigned instance, compute;
+    unsigned long long zero;
+    char command[4096];
+  } processes[4];
+  static struct {
+    unsigned long long timestamp;
+    struct {
+      unsigned percent, zero, pid, instance;
+      char name[64];
+    } engines[6];
+  } uses[4];
+  unsigned yes = 0, known = 0, count = 4, found = 4;
+  int (**slots)();
+  if (function("nvmlInternalGetExportTable")((void **)&slots, TABLE) || slots[72](device, &yes) || !yes ||
+      slots[213](device, &count, processes) || slots[145](device, 0ull, &known, &found, uses)) {
+    printf("%s: nvidia-smi gets an error\n", who);
+    return;
+  }
+  printf("%s: nvidia-smi gets %u processes, use of %u", who, count, found);
+  for (unsigned i = 0; i < count && i < found; i++) {
+    bool own = processes[i].pid == (unsigned)worker && uses[i].engines[0].pid == (unsigned)worker;
+    printf(", %s, %s, %s, memory %s", own ? "the other one" : "a stranger", strstr(processes[i].command, "utilization") ? "by its name" : "no name",
+           amount(0, uses[i].engines[0].percent), uses[i].engines[1].pid == ~0u ? "unknown" : "known");
+  }
+  puts("");
+}
+
 static void show(const char *who, pid_t worker) {
   struct {
     unsigned gpu, memory;
@@ -112,6 +146,7 @@ static void show(const char *who, pid_t worker) {
   count = 32;
   result = function("nvmlDeviceGetSamples")(device, GPU_UTILIZATION, 0ull, &type, &count, samples);
   printf("%s: last sample %s\n", who, amount(result, result ? 0 : (unsigned)samples[count - 1].value));
+  show_table(who, device, worker);
   fflush(stdout);
 }
 
