@@ -87,7 +87,8 @@ public final class DeploymentForms {
       String deployment,
       int steps,
       @Doc("How many steps of earlier applies were done again.") int restored,
-      @Doc("Of the steps that are left.") List<String> errors) {}
+      @Doc("Of the steps that are left.") List<String> errors,
+      @Doc("Whether nothing of the deployment is left.") boolean empty) {}
 
   /** {@code graft status} of one deployment. */
   public record State(
