@@ -24,6 +24,12 @@ libc() {
     grep -o 'GLIBC_2\.[0-9]*' | sort -Vu | tail -n 1 | cut -d_ -f2
 }
 
+# The KiB of the files below a folder, as dpkg-gencontrol counts them: what du says depends on how the disk lays files out.
+size() {
+  find "$1" -path "$1/DEBIAN" -prune -o -printf '%y %s\n' |
+    awk '{ kib += $1 ~ /[fl]/ ? int(($2 + 1023) / 1024) : 1 } END { print kib }'
+}
+
 # Files that both packages have: copyright and changes.
 documents() {
   local to=$1/usr/share/doc/$2
@@ -49,7 +55,7 @@ make() {
   find "$tree" -path "$tree/DEBIAN" -prune -o -type f \( -name '*.so*' -o -perm -100 \) -print0 | while IFS= read -r -d '' file; do
     [ "$(head -c 4 "$file" | tail -c 3)" != ELF ] || strip --strip-unneeded "$file"
   done
-  sed -e "s/@VERSION@/$version/" -e "s/@LIBC@/$(libc "$tree")/" -e "s/@SIZE@/$(du -k -s --exclude=DEBIAN "$tree" | cut -f1)/" \
+  sed -e "s/@VERSION@/$version/" -e "s/@LIBC@/$(libc "$tree")/" -e "s/@SIZE@/$(size "$tree")/" \
     "$here/$name.control" >"$tree/DEBIAN/control"
   (cd "$tree" && find . -path ./DEBIAN -prune -o -type f -printf '%P\0' | LC_ALL=C sort -z | xargs -0r md5sum) >"$tree/DEBIAN/md5sums"
   find "$tree" -exec touch -h -d "@$SOURCE_DATE_EPOCH" {} +
