@@ -116,7 +116,7 @@ final class CompareTest {
       Finished nodes = compareNodes("nodes", one.address(), other.address());
       assertThat(nodes.code()).as(nodes.err()).isZero();
       assertThat(Files.readString(folder.resolve("nodes/results.csv")))
-          .contains("two-nodes,multi-gpu,multi-gpu,all-devices,2,ms,warm,15,")
+          .contains("two-nodes,multi-gpu,multi-gpu,all-devices,2,ms,warm,1,")
           .contains("two-nodes,multi-gpu,multi-gpu,speed-up,2,x,warm,1,");
       other.stop();
       Finished without = compareNodes("without", one.address(), other.address());

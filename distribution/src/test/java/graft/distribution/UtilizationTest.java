@@ -30,11 +30,11 @@ final class UtilizationTest {
               another guest: its processes use none
               another guest: last sample 0
               another guest: nvidia-smi gets 0 processes, use of 0
-              the same guest: utilization most
+              the same guest: utilization much
               the same guest: 1 processes, the other one with its memory
-              the same guest: its processes use most
-              the same guest: last sample most
-              the same guest: nvidia-smi gets 1 processes, use of 1, the other one, by its name, most, memory unknown
+              the same guest: its processes use much
+              the same guest: last sample much
+              the same guest: nvidia-smi gets 1 processes, use of 1, the other one, by its name, much, memory unknown
               """);
     } finally {
       server.stop();
