@@ -41,6 +41,9 @@ public final class Guest {
   /** As often as libbpf. */
   private static final int MOST_STARTS = 5;
 
+  private static final String CGROUP_GONE = "cgroup.threads: No such device";
+  private static final int MOST_ENDS = 5;
+
   /** virDomainMetadataType: an element in Graft's namespace. */
   private static final int METADATA_ELEMENT = 2;
 
@@ -210,15 +213,27 @@ public final class Guest {
   public boolean destroy() {
     return with(
         domain -> {
-          if (LibvirtLibrary.extras().virDomainDestroyFlags(domain, 0) >= 0) {
-            return true;
+          for (int tries = 1; ; tries++) {
+            if (LibvirtLibrary.extras().virDomainDestroyFlags(domain, 0) >= 0) {
+              return true;
+            }
+            HypervisorException failure = attempt("destroy").failure();
+            if (failure.is(LibvirtError.Code.OPERATION_INVALID)) {
+              return tries > 1;
+            }
+            if (tries == MOST_ENDS || !isEnding(failure)) {
+              throw failure;
+            }
           }
-          HypervisorException failure = attempt("destroy").failure();
-          if (failure.is(LibvirtError.Code.OPERATION_INVALID)) {
-            return false;
-          }
-          throw failure;
         });
+  }
+
+  /**
+   * Whether a container has ended while libvirt killed its processes: their cgroup had gone when
+   * libvirt looked for those that are left, which it takes for a failure.
+   */
+  static boolean isEnding(HypervisorException failure) {
+    return String.valueOf(failure.getMessage()).contains(CGROUP_GONE);
   }
 
   /**

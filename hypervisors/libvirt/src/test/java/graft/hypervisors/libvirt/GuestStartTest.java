@@ -21,4 +21,14 @@ final class GuestStartTest {
     assertThat(Guest.passes(failure("internal error: process exited while connecting to monitor")))
         .isFalse();
   }
+
+  @Test
+  void onlyAContainerThatEndedMeanwhileIsKilledAgain() {
+    assertThat(
+            Guest.isEnding(
+                failure("Failed to read /sys/fs/cgroup/a.scope/cgroup.threads: No such device")))
+        .isTrue();
+    assertThat(Guest.isEnding(failure("Failed to kill process 12: Operation not permitted")))
+        .isFalse();
+  }
 }
