@@ -171,7 +171,7 @@ class ExistingDomainIntegrationTest {
     assertThat(graft.run("status", SETUP).out()).contains("guest box: gone, domain " + DOMAIN);
     assertThat(graft.run("plan", lab).as(4).err()).contains("has no domain '" + DOMAIN + "'");
     graft.run("destroy", SETUP).as(0);
-    assertThat(graft.run("apply", saved).as(4).err()).contains("has no domain '" + DOMAIN + "'");
     RealHost.assertNothingLeft(graft, SETUP, "box");
+    assertThat(graft.run("apply", saved).as(4).err()).contains("has no domain '" + DOMAIN + "'");
   }
 }
