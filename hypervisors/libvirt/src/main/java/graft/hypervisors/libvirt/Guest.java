@@ -35,13 +35,9 @@ import org.w3c.dom.Element;
  * domain no longer exists, and {@link HypervisorException} if libvirt fails.
  */
 public final class Guest {
-  private static final String INTERRUPTED =
-      "failed to load cgroup BPF prog: Resource temporarily unavailable";
-
   /** As often as libbpf. */
   private static final int MOST_STARTS = 5;
 
-  private static final String CGROUP_GONE = "cgroup.threads: No such device";
   private static final int MOST_ENDS = 5;
 
   /** virDomainMetadataType: an element in Graft's namespace. */
@@ -175,20 +171,11 @@ public final class Guest {
             if (state(domain).isActive()) {
               return false;
             }
-            if (tries == MOST_STARTS || !passes(failure)) {
+            if (tries == MOST_STARTS || !TransientFailure.ofStart(failure)) {
               throw failure;
             }
           }
         });
-  }
-
-  /**
-   * Whether a start that failed may succeed at once. Linux interrupts the check of a BPF program
-   * with EAGAIN when a signal arrives. libbpf then tries again, and libvirt, which loads one for
-   * the devices of a guest's cgroup, does not.
-   */
-  static boolean passes(HypervisorException failure) {
-    return String.valueOf(failure.getMessage()).contains(INTERRUPTED);
   }
 
   /** Lets a paused guest go on. */
@@ -221,19 +208,11 @@ public final class Guest {
             if (failure.is(LibvirtError.Code.OPERATION_INVALID)) {
               return tries > 1;
             }
-            if (tries == MOST_ENDS || !isEnding(failure)) {
+            if (tries == MOST_ENDS || !TransientFailure.ofDestroy(failure)) {
               throw failure;
             }
           }
         });
-  }
-
-  /**
-   * Whether a container has ended while libvirt killed its processes: their cgroup had gone when
-   * libvirt looked for those that are left, which it takes for a failure.
-   */
-  static boolean isEnding(HypervisorException failure) {
-    return String.valueOf(failure.getMessage()).contains(CGROUP_GONE);
   }
 
   /**
