@@ -252,7 +252,7 @@ static void enter_smi_process(const struct device *device, const struct answer *
       .pid = own.pid, .used = own.used, .gpu_instance = own.gpu_instance, .compute_instance = own.compute_instance};
   snprintf(path, sizeof path, "/proc/%u/cmdline", process);
   int file = open(path, O_RDONLY | O_CLOEXEC);
-  if (file < 0) return; /* in another container of the guest */
+  if (file < 0) return; /* the process is in another container of the guest, or has ended */
   if (read(file, to->command, sizeof to->command - 1) < 0) to->command[0] = '\0';
   close(file);
 }

@@ -14,6 +14,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
+import java.util.function.UnaryOperator;
 
 /** Asks the hosts of a deployment, and prints what they answered as one answer. */
 public final class HostsReport {
@@ -54,17 +55,7 @@ public final class HostsReport {
     List<HostReply> replies = hosts.apply(deleteData, keep);
     boolean isWhole = changed("apply", replies);
     double seconds = Seconds.since(start);
-    for (HostReply reply : replies) {
-      output.say(
-          "  "
-              + reply.host()
-              + ": "
-              + (!reply.isDone()
-                  ? words(reply)
-                  : reply.number("steps") == 0
-                      ? "nothing to do"
-                      : "applied, " + count(reply.number("steps"), "step")));
-    }
+    outcomes(replies, "nothing to do", steps -> "applied, " + steps);
     String time = String.format(Locale.ROOT, " in %.1f s", seconds);
     output.say(hosts.deployment() + (isWhole ? ": applied" + time : ": incomplete" + time));
     Map<String, Object> tree = tree(replies);
@@ -78,21 +69,20 @@ public final class HostsReport {
     List<HostReply> replies =
         command.equals("undo") ? hosts.undo(deleteData) : hosts.destroy(deleteData);
     boolean isWhole = changed(command, replies);
-    for (HostReply reply : replies) {
-      output.say(
-          "  "
-              + reply.host()
-              + ": "
-              + (!reply.isDone()
-                  ? words(reply)
-                  : reply.number("steps") == 0
-                      ? "nothing to undo"
-                      : count(reply.number("steps"), "step") + " undone"));
-    }
+    outcomes(replies, "nothing to undo", steps -> steps + " undone");
     output.say(
         hosts.deployment() + (isWhole ? ": done" : ": incomplete; the same command goes on"));
     output.result(tree(replies));
     return isWhole ? ExitCode.OK : ExitCode.PARTIAL;
+  }
+
+  /** Prints what became of each host; {@code some} puts the number of its steps into words. */
+  private void outcomes(List<HostReply> replies, String none, UnaryOperator<String> some) {
+    for (HostReply reply : replies) {
+      long steps = reply.number("steps");
+      String done = steps == 0 ? none : some.apply(count(steps, "step"));
+      output.say("  " + reply.host() + ": " + (reply.isDone() ? done : words(reply)));
+    }
   }
 
   /** Prints the state of each host. */

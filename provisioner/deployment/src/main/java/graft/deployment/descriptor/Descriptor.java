@@ -115,24 +115,21 @@ public record Descriptor(
 
   /** A copy with other guests. */
   public Descriptor withGuests(List<Guest> changed) {
-    return new Descriptor(
-        version,
-        name,
-        hypervisor,
-        libvirt,
-        gpus,
-        fabric,
-        networks,
-        nodes,
-        changed,
-        remoteGuests,
-        hosts,
-        onFailure,
-        parallel);
+    return copy(name, hypervisor, changed, hosts);
   }
 
   /** A copy with another name and another hypervisor. */
   public Descriptor with(Optional<Name> named, HypervisorChoice choice) {
+    return copy(named, choice, guests, hosts);
+  }
+
+  /** A copy with other hosts. */
+  public Descriptor withHosts(List<Host> given) {
+    return copy(name, hypervisor, guests, given);
+  }
+
+  private Descriptor copy(
+      Optional<Name> named, HypervisorChoice choice, List<Guest> itsGuests, List<Host> itsHosts) {
     return new Descriptor(
         version,
         named,
@@ -142,9 +139,9 @@ public record Descriptor(
         fabric,
         networks,
         nodes,
-        guests,
+        itsGuests,
         remoteGuests,
-        hosts,
+        itsHosts,
         onFailure,
         parallel);
   }
@@ -171,24 +168,6 @@ public record Descriptor(
         List.of(),
         OnFailure.STOP,
         DEFAULT_PARALLEL);
-  }
-
-  /** A copy with other hosts. */
-  public Descriptor withHosts(List<Host> given) {
-    return new Descriptor(
-        version,
-        name,
-        hypervisor,
-        libvirt,
-        gpus,
-        fabric,
-        networks,
-        nodes,
-        guests,
-        remoteGuests,
-        given,
-        onFailure,
-        parallel);
   }
 
   /** Whether plan chooses a GPU for some guest. */

@@ -56,7 +56,7 @@ final class GuestPlanner {
   private final List<PassthroughRequest> requests = new ArrayList<>();
   private final Set<PciAddress> given = new HashSet<>();
   private final List<String> notes = new ArrayList<>();
-  private final LentGpus lent;
+  private final LentGpus lentGpus;
   private final LentFunctions lentFunctions;
 
   /**
@@ -86,7 +86,7 @@ final class GuestPlanner {
     this.problems = problems;
     this.passthrough = new PassthroughPlanner(facts.host(), stub);
     this.lentFunctions = new LentFunctions(facts, uri, claims, notes, problems);
-    this.lent = new LentGpus(descriptor, facts, claims, notes, lentFunctions, problems);
+    this.lentGpus = new LentGpus(descriptor, facts, claims, notes, problems);
   }
 
   void plan() {
@@ -331,8 +331,15 @@ final class GuestPlanner {
   /** Plans a device and the devices that are passed through with it. */
   private void assign(Guest guest, PciAddress address, String what, Position at) {
     if (guest.root().isPresent()) {
-      assignments.get(guest).add(lent.lend(holder(guest), address, what, at));
-      facts.host().pci().device(address).ifPresent(devices.get(guest)::add);
+      Optional<PciDevice> device = facts.host().pci().device(address);
+      Optional<PciDevice> adapter = device.filter(LentFunctions::isNetwork);
+      assignments
+          .get(guest)
+          .add(
+              adapter.isPresent()
+                  ? lentFunctions.lend(holder(guest), adapter.get(), what, at)
+                  : lentGpus.lend(holder(guest), address, what, at));
+      device.ifPresent(devices.get(guest)::add);
       return;
     }
     requests.add(new PassthroughRequest(address, own(guest)));

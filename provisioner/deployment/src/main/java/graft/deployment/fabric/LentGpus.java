@@ -10,7 +10,6 @@ import graft.deployment.descriptor.gpu.Owner;
 import graft.deployment.gpu.GpuForContainer;
 import graft.deployment.observe.DeviceFacts;
 import graft.deployment.state.DeviceClaims.Holder;
-import graft.deployment.step.device.AssignsDevice;
 import graft.deployment.step.device.LendGpu;
 import graft.sriov.host.NvidiaGpu;
 import graft.sriov.host.PciDevice;
@@ -27,7 +26,6 @@ final class LentGpus {
   private final DeviceFacts facts;
   private final Path claims;
   private final List<String> notes;
-  private final LentFunctions adapters;
   private final Problems problems;
 
   /**
@@ -35,29 +33,26 @@ final class LentGpus {
    *
    * @param claims the folder of all claims
    * @param notes gets remarks on GPUs
-   * @param adapters plans devices that are network adapters
    */
   LentGpus(
       Descriptor descriptor,
       DeviceFacts facts,
       Path claims,
       List<String> notes,
-      LentFunctions adapters,
       Problems problems) {
     this.descriptor = descriptor;
     this.facts = facts;
     this.claims = claims;
     this.notes = notes;
-    this.adapters = adapters;
     this.problems = problems;
   }
 
-  /** The step that gives a container a device. What is in the way is a problem at {@code at}. */
-  AssignsDevice lend(Holder container, PciAddress address, String what, Position at) {
+  /**
+   * The step that gives a container a device that is no network adapter, and so has to be a GPU.
+   * What is in the way is a problem at {@code at}.
+   */
+  LendGpu lend(Holder container, PciAddress address, String what, Position at) {
     Optional<PciDevice> device = facts.host().pci().device(address);
-    if (device.filter(LentFunctions::isNetwork).isPresent()) {
-      return adapters.lend(container, device.get(), what, at);
-    }
     Optional<String> holder =
         facts.host().ledger().holder(address).filter(one -> !one.equals(container.toString()));
     if (device.isEmpty()) {

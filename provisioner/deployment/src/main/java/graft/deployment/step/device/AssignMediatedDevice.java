@@ -4,7 +4,6 @@ import graft.common.values.PciAddress;
 import graft.deployment.observe.DeviceFacts;
 import graft.deployment.observe.Snapshot;
 import graft.deployment.state.DeviceClaims;
-import graft.deployment.state.DeviceClaims.Holder;
 import graft.deployment.step.StepContext;
 import graft.sriov.operation.CreateMediatedDevice;
 import java.io.IOException;
@@ -76,9 +75,5 @@ public record AssignMediatedDevice(
 
   private Optional<CreateMediatedDevice> create() {
     return share.map(s -> new CreateMediatedDevice(s.device(), s.type(), UUID.fromString(uuid)));
-  }
-
-  private Holder holder() {
-    return new Holder(setup, guest);
   }
 }

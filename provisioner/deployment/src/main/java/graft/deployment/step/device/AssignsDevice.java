@@ -1,5 +1,6 @@
 package graft.deployment.step.device;
 
+import graft.deployment.state.DeviceClaims;
 import graft.deployment.step.GuestStep;
 import java.nio.file.Path;
 import java.util.Optional;
@@ -23,6 +24,11 @@ public interface AssignsDevice extends GuestStep {
   /** Whether another step attaches the device; else it is in the guest's definition. */
   default boolean isAttached() {
     return true;
+  }
+
+  /** The guest, as the device's claim names it. */
+  default DeviceClaims.Holder holder() {
+    return new DeviceClaims.Holder(setup(), guest());
   }
 
   /** The step's name within the chain, which journals keep. */

@@ -4,7 +4,6 @@ import graft.common.values.PciAddress;
 import graft.deployment.observe.DeviceFacts;
 import graft.deployment.observe.Snapshot;
 import graft.deployment.state.DeviceClaims;
-import graft.deployment.state.DeviceClaims.Holder;
 import graft.deployment.step.StepContext;
 import graft.deployment.step.StepFailure;
 import graft.sriov.StubDriver;
@@ -111,9 +110,5 @@ public record BindPciDevice(
 
   private StubDriver driver() {
     return stub.orElse(StubDriver.VFIO);
-  }
-
-  private Holder holder() {
-    return new Holder(setup, guest);
   }
 }

@@ -5,7 +5,6 @@ import graft.deployment.observe.DeviceFacts;
 import graft.deployment.observe.GuestFacts;
 import graft.deployment.observe.Snapshot;
 import graft.deployment.state.DeviceClaims;
-import graft.deployment.state.DeviceClaims.Holder;
 import graft.deployment.step.Await;
 import graft.deployment.step.Step;
 import graft.deployment.step.StepContext;
@@ -43,18 +42,8 @@ public record LendFunction(
     String what,
     String driver,
     Path claims)
-    implements AssignsDevice {
+    implements LendsDevice {
   private static final Await APPEARS = new Await(Duration.ofSeconds(10), Duration.ofMillis(50));
-
-  @Override
-  public String assigned() {
-    return device.toString();
-  }
-
-  @Override
-  public boolean isAttached() {
-    return false;
-  }
 
   @Override
   public String describe() {
@@ -164,9 +153,5 @@ public record LendFunction(
 
   private BindDriver bind() {
     return BindDriver.to(device, driver);
-  }
-
-  private Holder holder() {
-    return new Holder(setup, guest);
   }
 }

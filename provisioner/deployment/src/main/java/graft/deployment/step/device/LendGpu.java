@@ -4,7 +4,6 @@ import graft.common.values.PciAddress;
 import graft.deployment.observe.DeviceFacts;
 import graft.deployment.observe.Snapshot;
 import graft.deployment.state.DeviceClaims;
-import graft.deployment.state.DeviceClaims.Holder;
 import graft.deployment.step.StepContext;
 import graft.deployment.step.StepFailure;
 import graft.sriov.files.PciPaths;
@@ -23,19 +22,9 @@ import java.util.Optional;
  * @param claims the folder of all claims
  */
 public record LendGpu(String guest, String setup, PciAddress device, String what, Path claims)
-    implements AssignsDevice {
+    implements LendsDevice {
   /** The driver that serves a container's programs. */
   public static final String DRIVER = "nvidia";
-
-  @Override
-  public String assigned() {
-    return device.toString();
-  }
-
-  @Override
-  public boolean isAttached() {
-    return false;
-  }
 
   @Override
   public String describe() {
@@ -65,9 +54,5 @@ public record LendGpu(String guest, String setup, PciAddress device, String what
   @Override
   public void undo(StepContext context, Map<String, Object> before) throws IOException {
     new DeviceClaims(claims).release(device.toString(), holder());
-  }
-
-  private Holder holder() {
-    return new Holder(setup, guest);
   }
 }

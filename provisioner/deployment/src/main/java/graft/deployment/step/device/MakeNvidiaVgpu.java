@@ -4,7 +4,6 @@ import graft.common.values.PciAddress;
 import graft.deployment.observe.DeviceFacts.NvidiaVgpuFacts;
 import graft.deployment.observe.Snapshot;
 import graft.deployment.state.DeviceClaims;
-import graft.deployment.state.DeviceClaims.Holder;
 import graft.deployment.step.StepContext;
 import graft.sriov.operation.SetNvidiaVgpuType;
 import java.io.IOException;
@@ -64,9 +63,5 @@ public record MakeNvidiaVgpu(String guest, String setup, PciAddress device, int 
 
   private SetNvidiaVgpuType change() {
     return new SetNvidiaVgpuType(device, type);
-  }
-
-  private Holder holder() {
-    return new Holder(setup, guest);
   }
 }
