@@ -89,12 +89,12 @@ materials=$home/graft-linux-x86_64.cdx.json
 git -C "$root" rev-parse --short=12 HEAD >"$home/lib/commit" 2>/dev/null || rm -f "$home/lib/commit"
 
 # The classes of Graft's commands, for the class archive that the launcher makes at the first plan.
-for jar in "$home"/lib/graft-{cli,common,comparison,deployment,guests,kvm,libvirt,lxc,sriov,xen}-*.jar; do
+for jar in "$home"/lib/{graft-{cli,common,comparison,deployment,guests,kvm,libvirt,lxc,sriov,xen},picocli,jackson-core}-*.jar; do
   "$java_home/bin/jar" tf "$jar"
-done | sed -n '/\(module\|package\)-info/d; s/\.class$//p' | LC_ALL=C sort >"$home/lib/launcher/classes"
+done | sed -n '/^META-INF/d; /\(module\|package\)-info/d; s/\.class$//p' | LC_ALL=C sort >"$home/lib/launcher/classes"
 
 # A class archive is valid only for the jars from which it was made.
-rm -f "$home/lib/graft.jsa"
+rm -f "$home/lib/graft.jsa" "$home"/graft.jsa.*
 touch "$home/built"
 
 [ "$folder_only" = false ] || exit 0

@@ -108,7 +108,8 @@ public final class HostBundle implements AutoCloseable {
                   List.of(
                       "-C",
                       home.toString(),
-                      "--exclude=./lib/graft.jsa*",
+                      "--exclude=./lib/graft.jsa",
+                      "--exclude=./graft.jsa.*",
                       "-I",
                       "gzip -1",
                       "-cf",
