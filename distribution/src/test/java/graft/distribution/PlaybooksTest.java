@@ -6,6 +6,7 @@ import graft.common.json.Json;
 import graft.guests.payload.AnsibleHost;
 import graft.guests.payload.Payload;
 import graft.guests.payload.PayloadFile;
+import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -144,11 +145,19 @@ final class PlaybooksTest {
     assertThat(folder.resolve("etc")).doesNotExist();
   }
 
+  private static String collectionVersion() throws IOException {
+    return Files.readAllLines(PLAYBOOKS.resolve("galaxy.yml")).stream()
+        .filter(line -> line.startsWith("version: "))
+        .findFirst()
+        .orElseThrow()
+        .substring("version: ".length());
+  }
+
   /** The collection of the same roles, as {@code ansible-galaxy} builds and installs it. */
   @Test
   void theyAreACollectionToo() throws Exception {
     String built = folder.resolve("built").toString();
-    Path archive = folder.resolve("built/graft-setup-0.2.0.tar.gz");
+    Path archive = folder.resolve("built/graft-setup-" + collectionVersion() + ".tar.gz");
     run(folder, "ansible-galaxy", "collection", "build", "" + PLAYBOOKS, "--output-path", built);
     assertThat(archive).exists();
     String installed = folder.resolve("collections").toString();

@@ -3,9 +3,13 @@ package graft.remoting.api;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
 final class EarlierReleaseTest {
@@ -18,6 +22,16 @@ final class EarlierReleaseTest {
         .filteredOn(release -> release.version().equals("0.1.0"))
         .singleElement()
         .satisfies(release -> assertThat(release.hash()).isEqualTo(0x89076130802b3829L));
+  }
+
+  @Test
+  void everyListOfFunctionsIsServed() throws IOException {
+    Path lists = Path.of("src/main/resources/graft/remoting/api/releases");
+    try (Stream<Path> files = Files.list(lists)) {
+      assertThat(files.map(file -> file.getFileName().toString()))
+          .containsExactlyInAnyOrderElementsOf(
+              EarlierRelease.all().stream().map(EarlierRelease::version).toList());
+    }
   }
 
   @Test
