@@ -7,8 +7,16 @@ run_tests() {
   rm -f "$root"/remoting-bridge/client/target/test/*.out
   # The tests of every module run even if those of another module failed; the count below decides.
   run_to_end mvn -B -ntp -f "$root/pom.xml" verify -DexcludedGroups=lab -Dmaven.test.failure.ignore=true "$@" || code=$?
+  slowest_tests
   count_tests || code=1
   return "$code"
+}
+
+# Prints the ten classes of Java tests that took longest.
+slowest_tests() {
+  echo 'The slowest classes, in seconds:'
+  find "$root" -path '*/target/surefire-reports/TEST-*.xml' -exec grep -h -m1 '<testsuite ' {} + |
+    sed -n 's/.* name="\([^"]*\)" time="\([0-9,]*\)[0-9.]*".*/\2 \1/p' | tr -d , | sort -rn | head -n 10
 }
 
 # Sums the reports of the Java tests and the last lines of the client's tests, prints "N passed, N failed, N skipped" and
