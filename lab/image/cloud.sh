@@ -1,8 +1,9 @@
 #!/bin/bash
-# Builds a cloud image like the ones that distributions publish: Debian 12 on a bootable qcow2 disk, set up
+# Builds a cloud image like the ones that distributions publish: Debian on a bootable qcow2 disk, set up
 # by cloud-init from a NoCloud seed, with the guest agent and an SSH server. Takes minutes.
 #
-#   cloud.sh [--full-kernel] [--for-tests] OUTPUT.qcow2 [PACKAGE...]
+#   cloud.sh [--suite SUITE] [--full-kernel] [--for-tests] OUTPUT.qcow2 [PACKAGE...]
+# SUITE is Debian's name of the release: bookworm if not told otherwise.
 # --full-kernel installs the kernel with the drivers of adapters such as InfiniBand's instead of the small cloud kernel.
 # --for-tests makes a guest that boots faster and does nothing by itself: the kernel does without its mitigations, apt without
 # its timers and without looking at the age of package lists, since a mirror may be a snapshot. Guests that serve anybody need
@@ -15,16 +16,20 @@ set -euo pipefail
 export LC_ALL=C
 
 kernel=linux-image-cloud-amd64 root_mib=1536 boot_mib=64
-tests=false more_arguments=''
+tests=false more_arguments='' suite=bookworm
 while :; do
   case ${1-} in
+    --suite)
+      suite=$2
+      shift
+      ;;
     --full-kernel) kernel=linux-image-amd64 root_mib=3072 boot_mib=128 ;;
     --for-tests) tests=true more_arguments=' mitigations=off' ;;
     *) break ;;
   esac
   shift
 done
-out=$(realpath "${1:?usage: cloud.sh [--full-kernel] [--for-tests] OUTPUT.qcow2 [PACKAGE...]}")
+out=$(realpath "${1:?usage: cloud.sh [--suite SUITE] [--full-kernel] [--for-tests] OUTPUT.qcow2 [PACKAGE...]}")
 shift
 work=$(mktemp -d)
 # While mmdebstrap runs, the machine's own /proc, /sys and /dev/shm are mounted in the folder. After a signal, wait for the end of
@@ -73,13 +78,13 @@ HOOK
 sed -i "s/^root=\$1 tests=TESTS$/root=\$1 tests=$tests/" "$work/customize"
 chmod +x "$work/customize"
 
-echo "cloud.sh: installing Debian 12 into a folder" >&2
+echo "cloud.sh: installing Debian $suite into a folder" >&2
 root=$work/root
 mmdebstrap --quiet --mode=root --variant=minbase --include="$packages,initramfs-tools,lz4" \
   "${apt_options[@]}" \
   --dpkgopt='path-exclude=/usr/share/doc/*' --dpkgopt='path-exclude=/usr/share/man/*' \
   --dpkgopt='path-exclude=/usr/share/locale/*' --customize-hook="$work/customize" \
-  bookworm "$root" "${mirror[@]}"
+  "$suite" "$root" "${mirror[@]}"
 rm -rf "$root"/var/lib/apt/lists/* "$root"/var/cache/apt/*
 
 echo "cloud.sh: making the disk" >&2

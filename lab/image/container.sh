@@ -1,7 +1,8 @@
 #!/bin/bash
-# Builds the root file system of containers: Debian 12 with systemd as its init, in a tar archive. Takes less than a minute.
+# Builds the root file system of containers: Debian with systemd as its init, in a tar archive. Takes less than a minute.
 #
-#   container.sh [--for-tests] OUTPUT.tar [PACKAGE...]
+#   container.sh [--suite SUITE] [--for-tests] OUTPUT.tar [PACKAGE...]
+# SUITE is Debian's name of the release: bookworm if not told otherwise.
 # --for-tests takes package lists of any age, since a mirror may be a snapshot, and leaves out the automatic updates.
 # The named packages are installed as well.
 # There is no kernel, boot loader, udev, cloud-init or guest agent: a container has the host's kernel and devices, and Graft installs in
@@ -9,12 +10,19 @@
 set -euo pipefail
 export LC_ALL=C
 
-tests=false
-if [ "${1-}" = --for-tests ]; then
-  tests=true
+tests=false suite=bookworm
+while :; do
+  case ${1-} in
+    --suite)
+      suite=$2
+      shift
+      ;;
+    --for-tests) tests=true ;;
+    *) break ;;
+  esac
   shift
-fi
-out=$(realpath "${1:?usage: container.sh [--for-tests] OUTPUT.tar [PACKAGE...]}")
+done
+out=$(realpath "${1:?usage: container.sh [--suite SUITE] [--for-tests] OUTPUT.tar [PACKAGE...]}")
 shift
 work=$(mktemp -d)
 trap 'rm -rf --one-file-system "$work" "$out.partial"' EXIT
@@ -57,11 +65,11 @@ HOOK
 sed -i "s/^root=\$1 tests=TESTS$/root=\$1 tests=$tests/" "$work/customize"
 chmod +x "$work/customize"
 
-echo "container.sh: installing Debian 12 into an archive" >&2
+echo "container.sh: installing Debian $suite into an archive" >&2
 mmdebstrap --quiet --mode=root --variant=minbase --include="$packages" --format=tar \
   "${apt_options[@]}" \
   --dpkgopt='path-exclude=/usr/share/doc/*' --dpkgopt='path-exclude=/usr/share/man/*' \
   --dpkgopt='path-exclude=/usr/share/locale/*' --customize-hook="$work/customize" \
-  bookworm "$out.partial" "${mirror[@]}"
+  "$suite" "$out.partial" "${mirror[@]}"
 mv "$out.partial" "$out"
 echo "container.sh: $(du -h "$out" | cut -f1) in $out" >&2

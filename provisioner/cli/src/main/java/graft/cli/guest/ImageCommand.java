@@ -52,6 +52,7 @@ import picocli.CommandLine.Spec;
     footer = {
       "  graft image build debian:12",
       "  graft image build --container debian:12",
+      "  graft image build ubuntu:24.04 --from noble.img --sha256 0123... --package ibverbs-utils",
       "  graft image import ubuntu:24.04 noble.img --sha256 0123...",
       "  graft image list"
     })
@@ -81,13 +82,33 @@ public final class ImageCommand implements Runnable {
   @Command(
       name = "build",
       mixinStandardHelpOptions = true,
-      header = "Builds an image: Debian with cloud-init, the guest agent and an SSH server.",
-      description = "With --container it is the root file system of containers, with systemd.")
+      header = "Builds an image with cloud-init, the guest agent and an SSH server.",
+      description = {
+        "Debian is installed from its mirror. Images of other distributions are made of their cloud"
+            + " images by --from.",
+        "With --container it is the root file system of containers, with systemd."
+      })
   static final class Build implements Callable<Integer> {
+    @Spec CommandSpec spec;
     @Mixin Output output;
 
-    @Parameters(paramLabel = "NAME", description = "debian:12.")
+    @Parameters(paramLabel = "NAME", description = "debian:12 or debian:13; with --from any.")
     String name;
+
+    @Option(
+        names = "--from",
+        paramLabel = "FILE",
+        description =
+            "A distribution's cloud image (Ubuntu, Rocky, AlmaLinux, Debian), with cloud-init. It is"
+                + " booted once, with a network, and installs the guest agent and the packages"
+                + " itself.")
+    Path from;
+
+    @Option(
+        names = "--sha256",
+        paramLabel = "SUM",
+        description = "The checksum that the file of --from must have.")
+    String sum;
 
     @Option(
         names = "--container",
@@ -118,6 +139,12 @@ public final class ImageCommand implements Runnable {
     public Integer call() {
       ImageName image = name(name);
       ImageStore store = store();
+      if (from != null) {
+        return buildFrom(image, store);
+      }
+      if (sum != null) {
+        throw new ParameterException(spec.commandLine(), "--sha256 is of the file of --from");
+      }
       ImageKind kind = container ? ImageKind.ROOT : ImageKind.DISK;
       Path unfinished = store.unfinished(image, kind);
       List<String> more = new ArrayList<>(packages.stream().map(PackageName::text).toList());
@@ -135,6 +162,27 @@ public final class ImageCommand implements Runnable {
       }
       ImageRecipe.build(image, kind, unfinished, options, more, System.err);
       return kept(output, image, store.file(image, kind), store.keep(image, kind, unfinished));
+    }
+
+    private int buildFrom(ImageName image, ImageStore store) {
+      if (container || infiniband || forTests) {
+        throw new ParameterException(
+            spec.commandLine(),
+            "--from makes a disk of what the distribution delivers: --container, --infiniband and"
+                + " --for-tests are for Debian's own recipes (--package names further packages)");
+      }
+      readable(from);
+      ImageStore.check(from, Optional.ofNullable(sum));
+      Path unfinished = store.unfinished(image, ImageKind.DISK);
+      List<String> more = packages.stream().map(PackageName::text).toList();
+      ImageRecipe.buildFrom(image, from, unfinished, more, System.err);
+      return kept(output, image, store.file(image), store.keep(image, ImageKind.DISK, unfinished));
+    }
+  }
+
+  private static void readable(Path file) {
+    if (!Files.isReadable(file)) {
+      throw new GraftException("there is no file " + file + " that can be read", "");
     }
   }
 
@@ -161,9 +209,7 @@ public final class ImageCommand implements Runnable {
 
     @Override
     public Integer call() {
-      if (!Files.isReadable(file)) {
-        throw new GraftException("there is no file " + file + " that can be read", "");
-      }
+      readable(file);
       ImageName image = name(name);
       ImageStore store = store();
       String taken = store.take(image, file, Optional.ofNullable(sum));

@@ -143,6 +143,23 @@ public final class ImageStore {
    * @throws GraftException if the checksum differs, or if the image refers to other files
    */
   public String take(ImageName name, Path image, Optional<String> expected) {
+    check(image, expected);
+    Path unfinished = unfinished(name, ImageKind.DISK);
+    try {
+      qemuImg("convert", "-O", "qcow2", "--", name(image), unfinished.toString());
+      return keep(name, ImageKind.DISK, unfinished);
+    } finally {
+      delete(unfinished);
+    }
+  }
+
+  /**
+   * Accepts a disk image that somebody else made.
+   *
+   * @param expected the image's checksum, if known
+   * @throws GraftException if the checksum differs, or if the image refers to other files
+   */
+  public static void check(Path image, Optional<String> expected) {
     if (expected.isPresent()) {
       String sum = sha256(image);
       if (!sum.equalsIgnoreCase(expected.get())) {
@@ -152,13 +169,6 @@ public final class ImageStore {
       }
     }
     standsAlone(image);
-    Path unfinished = unfinished(name, ImageKind.DISK);
-    try {
-      qemuImg("convert", "-O", "qcow2", "--", name(image), unfinished.toString());
-      return keep(name, ImageKind.DISK, unfinished);
-    } finally {
-      delete(unfinished);
-    }
   }
 
   private static void delete(Path file) {
