@@ -73,6 +73,13 @@ for program in graft-verify graft-workload vectorAdd vectorAddDrv; do
   install -m 755 "$root/examples/built/$program" "$home/examples/built/"
 done
 chmod 644 "$home"/lib/libJCudaDriver-*.so
+# JNA would copy its library from its jar to the folder for temporary files in every start.
+rm -rf "$home/lib/jna"
+mkdir "$home/lib/jna"
+(cd "$home/lib/jna" && "$java_home/bin/jar" xf "$(echo "$home"/lib/jna-*.jar)" com/sun/jna/linux-x86-64/libjnidispatch.so)
+mv "$home/lib/jna/com/sun/jna/linux-x86-64/libjnidispatch.so" "$home/lib/jna/"
+rm -r "$home/lib/jna/com"
+chmod 644 "$home/lib/jna/libjnidispatch.so"
 "$java_home/bin/javac" --release 17 -Xlint:all -Werror -cp "$(echo "$home"/lib/jcuda-*.jar)" -d "$home/examples/built/java" \
   "$root/examples/programs/VectorAddJCuda.java"
 install -m 755 "$root/examples/programs/vectorAddJCuda" "$home/examples/built/"

@@ -122,7 +122,25 @@ final class LauncherTest {
     assertThat(Finished.run(folder, environment, loading).out())
         .as("it has the classes of other commands, and libraries with class files of old versions")
         .contains("graft.cli.deployment.ListCommand source: shared objects file")
-        .contains("picocli.CommandLine source: shared objects file");
+        .contains("picocli.CommandLine source: shared objects file")
+        .contains("picocli.CommandLine$BuiltIn$FileConverter source: shared objects file");
+  }
+
+  @Test
+  void jnaHasItsLibraryWithoutCopyingIt() throws Exception {
+    Map<String, String> environment = new HashMap<>(BARE);
+    environment.put("JAVA_TOOL_OPTIONS", "-Djna.nounpack=true");
+    environment.put("GRAFT_STATE_DIR", folder.toString());
+    Path descriptor = folder.resolve("lab.yaml");
+    Files.writeString(
+        descriptor,
+        "graft: 1\nname: lab\nlibvirt: \"qemu+unix:///system?socket=/nowhere\"\n"
+            + "gpus: [{name: gpu0, owner: host, device: software}]\n");
+    Finished plan =
+        Finished.run(folder, environment, List.of(GRAFT.toString(), "plan", descriptor.toString()));
+    assertThat(plan.err())
+        .as("libvirt's library is loaded by JNA, and says what it did not find")
+        .contains("Failed to connect socket to '/nowhere'");
   }
 
   @Test

@@ -60,6 +60,7 @@ import graft.comparison.link.RoundTrip;
 import graft.deployment.descriptor.gpu.PortName;
 import graft.deployment.snapshot.SnapshotName;
 import graft.guests.bundle.PackageName;
+import graft.hypervisors.libvirt.calls.LibvirtLibrary;
 import java.io.FileDescriptor;
 import java.io.FileOutputStream;
 import java.io.OutputStream;
@@ -67,6 +68,8 @@ import java.io.PrintWriter;
 import java.nio.charset.StandardCharsets;
 import java.util.LinkedHashMap;
 import java.util.Map;
+import java.util.Set;
+import java.util.function.Function;
 import java.util.function.Supplier;
 import java.util.stream.Stream;
 import picocli.CommandLine;
@@ -124,11 +127,18 @@ import picocli.CommandLine.TypeConversionException;
       "  GRAFT_CLIENT_DIR  where the client libraries are (default: beside this program)"
     })
 public final class Main implements Runnable {
+  /** Commands of people who wait, which ask libvirt in nearly all deployments. */
+  private static final Set<String> ASK_LIBVIRT =
+      Set.of("plan", "diff", "apply", "status", "list", "destroy", "undo", "start", "stop");
+
   @Spec CommandSpec spec;
 
   /** Runs a command and ends the process with its exit code. */
   public static void main(String[] args) {
     Logging.quiet();
+    if (args.length > 0 && ASK_LIBVIRT.contains(args[0])) {
+      LibvirtLibrary.loadAhead();
+    }
     System.exit(run(args));
   }
 
@@ -195,15 +205,30 @@ public final class Main implements Runnable {
     };
   }
 
-  /** A converter whose error message is the parser's own. */
-  private static <T> ITypeConverter<T> saying(ITypeConverter<T> parser) {
-    return text -> {
+  private static <T> ITypeConverter<T> saying(Function<String, T> parser) {
+    return new Saying<>(parser);
+  }
+
+  /**
+   * A converter whose error message is the parser's own. A lambda would do, but Java leaves an
+   * interface of such an old class file out of the class archive if a lambda implements it, and
+   * with it all of picocli's converters.
+   */
+  private static final class Saying<T> implements ITypeConverter<T> {
+    private final Function<String, T> parser;
+
+    Saying(Function<String, T> parser) {
+      this.parser = parser;
+    }
+
+    @Override
+    public T convert(String text) {
       try {
-        return parser.convert(text);
+        return parser.apply(text);
       } catch (IllegalArgumentException e) {
         throw new TypeConversionException(e.getMessage());
       }
-    };
+    }
   }
 
   private static Map<String, Supplier<Object>> commands() {
@@ -255,7 +280,7 @@ public final class Main implements Runnable {
     commands.put("schema", SchemaCommand::new);
     commands.put("on-host", () -> new OnHostCommand(Main::commandLine));
     commands.put("completion", CompletionCommand::new);
-    commands.put("help", CommandLine.HelpCommand::new);
+    commands.put("help", () -> new CommandLine.HelpCommand()); // see Saying
     return commands;
   }
 

@@ -61,11 +61,13 @@ public final class Observer {
   public Snapshot observe(DescriptorFile file, StateFolder state, Known known) {
     Descriptor descriptor = file.descriptor();
     boolean devices = known.devices() || descriptor.usesDevices();
-    // In parallel with the devices: with hundreds of guests most of the time is waiting for the
+    // In parallel with the host and its devices: with hundreds of guests most of the time is
+    // waiting for the
     // daemon.
     CompletableFuture<LibvirtFacts> asked =
         CompletableFuture.supplyAsync(
             () -> libvirt(descriptor, known, devices, state.deployment().text()));
+    HostFacts itself = HostObserver.observe(); // starts a program, which takes a while as well
     DeviceFacts seen =
         devices
             ? new DeviceObserver(host, DeviceClaims.folder(state.path().getParent()))
@@ -101,7 +103,7 @@ public final class Observer {
         new BundleObserver(file, ClientFolder.path(System.getenv()), ClientFolder.home())
             .observe(new ConnectionObserver(connections, libvirt).observe(descriptor));
     return new Snapshot(
-        HostObserver.observe(),
+        itself,
         libvirt,
         files.files(),
         files.folders(),

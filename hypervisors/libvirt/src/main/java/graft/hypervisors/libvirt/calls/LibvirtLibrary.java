@@ -52,6 +52,25 @@ public final class LibvirtLibrary {
     }
   }
 
+  /**
+   * Begins to load libvirt's library in the background, for a command that will connect soon. An
+   * error is left for {@link #load}, which meets it again and reports it.
+   */
+  public static void loadAhead() {
+    Thread loading =
+        new Thread(
+            () -> {
+              try {
+                NativeLibrary.getInstance(NAME);
+              } catch (LinkageError e) {
+                // load() says so, if the command connects at all
+              }
+            },
+            "libvirt's library");
+    loading.setDaemon(true);
+    loading.start();
+  }
+
   private static HostUnreachableException missing(String action, String target, LinkageError e) {
     Throwable root = e;
     while (root.getCause() != null) {
