@@ -62,8 +62,7 @@ public final class Observer {
     Descriptor descriptor = file.descriptor();
     boolean devices = known.devices() || descriptor.usesDevices();
     // In parallel with the host and its devices: with hundreds of guests most of the time is
-    // waiting for the
-    // daemon.
+    // waiting for the daemon.
     CompletableFuture<LibvirtFacts> asked =
         CompletableFuture.supplyAsync(
             () -> libvirt(descriptor, known, devices, state.deployment().text()));
