@@ -26,7 +26,7 @@ final class DevicesElement {
     spec.interfaces().forEach(i -> networkInterface(devices, i));
     spec.serial().ifPresent(serial -> SerialElement.appendTerminal(devices, serial));
     spec.channels().forEach(channel -> ChannelElement.append(devices, channel));
-    slots(devices, spec.spareSlots());
+    slots(devices, spec);
     spec.hostdevs().forEach(hostdev -> HostdevElement.append(devices, hostdev));
     spec.vsock().ifPresent(vsock -> VsockElement.append(devices, vsock));
     spec.sharedMemory().forEach(shmem -> ShmemElement.append(devices, shmem));
@@ -37,14 +37,33 @@ final class DevicesElement {
     return devices;
   }
 
-  /** A running q35 machine accepts new devices only in empty root ports. */
-  private static void slots(Element devices, int spare) {
-    if (spare > 0) {
-      controller(devices, 0, "pcie-root");
+  /**
+   * A running q35 machine accepts new devices only in empty root ports. Ports that are written out
+   * are filled first, and libvirt then adds no spare one.
+   */
+  private static void slots(Element devices, DomainSpec spec) {
+    if (spec.spareSlots() == 0) {
+      return;
     }
-    for (int i = 1; i <= spare; i++) {
+    int ports = spec.spareSlots() + used(spec);
+    controller(devices, 0, "pcie-root");
+    for (int i = 1; i <= ports; i++) {
       controller(devices, i, "pcie-root-port");
     }
+  }
+
+  /** The number of ports that the guest's own devices take. */
+  private static int used(DomainSpec spec) {
+    long disks = spec.disks().stream().filter(d -> d.kind() == DiskSpec.Kind.DISK).count();
+    int randomAndUsb = 2; // libvirt adds a USB controller
+    return randomAndUsb
+        + Math.toIntExact(disks)
+        + spec.interfaces().size()
+        + spec.hostdevs().size()
+        + (spec.channels().isEmpty() ? 0 : 1)
+        + (spec.vsock().isPresent() ? 1 : 0)
+        + (spec.sharedMemory().isEmpty() ? 0 : 1) // behind a bridge
+        + (spec.variableMemory() ? 1 : 0);
   }
 
   private static void controller(Element devices, int index, String model) {

@@ -49,6 +49,11 @@ public final class Guest {
   private static final int AFFECT_LIVE = 1;
   private static final int AFFECT_CONFIG = 2;
 
+  /** virDomainVcpuFlags: by the guest's agent, and CPUs that can be taken away again. */
+  private static final int VCPU_GUEST = 8;
+
+  private static final int VCPU_HOTPLUGGABLE = 16;
+
   /** virDomainXMLFlags: the definition, even while the guest runs. */
   private static final int XML_INACTIVE = 2;
 
@@ -337,6 +342,41 @@ public final class Guest {
     run(
         "set the memory of",
         domain -> LibvirtLibrary.extras().virDomainSetMemoryFlags(domain, kib, flags));
+  }
+
+  /**
+   * Sets how many CPUs the running guest has. When CPUs are taken away, libvirt waits for a few
+   * seconds until the guest's operating system has released them.
+   *
+   * @param cpus at most the guest's maximum
+   */
+  public void setCpus(int cpus) {
+    setCpus(cpus, AFFECT_LIVE);
+  }
+
+  /**
+   * Asks the agent of the running guest to bring so many CPUs online.
+   *
+   * @throws HypervisorException also if the guest has no agent or has not found its CPUs yet
+   */
+  public void setOnlineCpus(int cpus) {
+    setCpus(cpus, VCPU_GUEST);
+  }
+
+  /**
+   * Sets how many CPUs the guest has at its next start. All but the first can be taken away while
+   * it runs.
+   */
+  public void setDefinedCpus(int cpus) {
+    // Only those that a call adds become removable.
+    setCpus(1, AFFECT_CONFIG);
+    setCpus(cpus, AFFECT_CONFIG | VCPU_HOTPLUGGABLE);
+  }
+
+  private void setCpus(int cpus, int flags) {
+    run(
+        "set the CPUs of",
+        domain -> LibvirtLibrary.calls().virDomainSetVcpusFlags(domain, cpus, flags));
   }
 
   /** Attaches a device. */

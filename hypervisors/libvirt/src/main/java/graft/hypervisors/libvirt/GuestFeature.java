@@ -39,6 +39,7 @@ public enum GuestFeature {
   NETWORK_FILTER("filters of network traffic"),
   DISKS("disks"),
   CDROM("CD-ROM drives"),
+  HOT_PLUG("disks and network cards that are attached while it runs"),
   CONSOLE_LOG("a console log in a file"),
   HIDDEN_HYPERVISOR("hiding the hypervisor"),
   HVM("HVM guests"),

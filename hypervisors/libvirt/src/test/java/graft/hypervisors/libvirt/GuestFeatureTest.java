@@ -71,6 +71,9 @@ class GuestFeatureTest {
     }
     assertThat(EnumSet.complementOf(needed))
         .as("every feature is needed by some part of a spec, but speed and what devices bring")
-        .containsExactly(GuestFeature.HARDWARE_ACCELERATION, GuestFeature.FILTERED_DEVICES);
+        .containsExactly(
+            GuestFeature.HARDWARE_ACCELERATION,
+            GuestFeature.FILTERED_DEVICES,
+            GuestFeature.HOT_PLUG);
   }
 }

@@ -193,6 +193,7 @@ public abstract class HypervisorContract {
         EnumSet.of(
             GuestFeature.HARDWARE_ACCELERATION, // only leads to a warning if missing
             GuestFeature.FILTERED_DEVICES, // checked by the planner, for devices
+            GuestFeature.HOT_PLUG, // a guest without it restarts
             GuestFeature.HVM,
             GuestFeature.PVH,
             GuestFeature.PV,

@@ -4,9 +4,12 @@ import graft.deployment.step.StepCodec;
 import graft.deployment.step.StepKind;
 import graft.deployment.step.device.ApplyAtBoot;
 import graft.deployment.step.device.AssignMediatedDevice;
+import graft.deployment.step.device.AttachCard;
 import graft.deployment.step.device.AttachDevice;
+import graft.deployment.step.device.AttachDisk;
 import graft.deployment.step.device.AttachInterfaces;
 import graft.deployment.step.device.BindPciDevice;
+import graft.deployment.step.device.DetachCard;
 import graft.deployment.step.device.KeepDriversAway;
 import graft.deployment.step.device.LendFunction;
 import graft.deployment.step.device.LendGpu;
@@ -35,6 +38,7 @@ import graft.deployment.step.guest.MakeSshKeys;
 import graft.deployment.step.guest.MakeToken;
 import graft.deployment.step.guest.OrderChannels;
 import graft.deployment.step.guest.RegisterUsers;
+import graft.deployment.step.guest.SetCpus;
 import graft.deployment.step.guest.SetMemory;
 import graft.deployment.step.guest.ShareTokens;
 import graft.deployment.step.guest.StartGuest;
@@ -105,6 +109,10 @@ public final class Steps {
           new StepKind("grow-disk", GrowDisk.class),
           new StepKind("define-guest", DefineGuest.class),
           new StepKind("set-memory", SetMemory.class),
+          new StepKind("set-cpus", SetCpus.class),
+          new StepKind("attach-card", AttachCard.class),
+          new StepKind("detach-card", DetachCard.class),
+          new StepKind("attach-disk", AttachDisk.class),
           new StepKind("start-guest", StartGuest.class),
           new StepKind("await-guest", AwaitGuest.class),
           new StepKind("install-by-agent", InstallByAgent.class),

@@ -4,6 +4,7 @@ import graft.deployment.journal.Journal;
 import graft.deployment.step.Chain;
 import graft.deployment.step.Step;
 import graft.deployment.step.StepContext;
+import graft.deployment.step.guest.StartGuest;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.LinkedHashMap;
@@ -59,7 +60,7 @@ public final class Undoer {
   /** Whether nothing of the chain is left. */
   private boolean undoChain(List<Step> chain, List<String> errors) {
     boolean well = true;
-    for (Step step : chain) {
+    for (Step step : stoppedFirst(chain)) {
       boolean undone = undoStep(step, errors);
       well &= undone;
       if (!undone && !step.canBeLeft()) {
@@ -67,6 +68,29 @@ public final class Undoer {
       }
     }
     return well;
+  }
+
+  /**
+   * A guest that is stopped anyway is stopped before it loses the devices and disks that it got
+   * while it ran: its system then need not release them.
+   */
+  private static List<Step> stoppedFirst(List<Step> chain) {
+    int start = 0;
+    while (start < chain.size() && !(chain.get(start) instanceof StartGuest)) {
+      start++;
+    }
+    if (start == chain.size()) {
+      return chain;
+    }
+    List<Step> ordered = new ArrayList<>();
+    List<Step> plugged = new ArrayList<>();
+    for (Step step : chain.subList(0, start)) {
+      (step.isPluggable() || step.isIndependent() ? plugged : ordered).add(step);
+    }
+    ordered.add(chain.get(start));
+    ordered.addAll(plugged);
+    ordered.addAll(chain.subList(start + 1, chain.size()));
+    return ordered;
   }
 
   private boolean undoStep(Step step, List<String> errors) {

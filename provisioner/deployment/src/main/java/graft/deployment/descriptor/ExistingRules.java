@@ -26,6 +26,7 @@ final class ExistingRules {
           "kernel",
           "root",
           "cpus",
+          "max-cpus",
           "memory",
           "max-memory",
           "placement",

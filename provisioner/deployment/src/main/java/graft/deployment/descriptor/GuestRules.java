@@ -67,7 +67,7 @@ final class GuestRules {
               ? "a number alone is in bytes: did you mean '" + guest.memory().bytes() + "MiB'?"
               : "at least " + LEAST_MEMORY);
     }
-    maxMemory(guest);
+    new MaximumRules(positions, problems).check(guest);
     if (guest.diskSize().isPresent() && guest.image().isEmpty()) {
       problems.add(
           positions.of(guest, "disk-size"),
@@ -83,28 +83,6 @@ final class GuestRules {
     placement(guest);
     setup(guest.setup(), guest);
     ready(guest.ready());
-  }
-
-  private void maxMemory(Guest guest) {
-    if (guest.maxMemory().isEmpty()) {
-      return;
-    }
-    Position at = positions.of(guest, "max-memory");
-    if (guest.maxMemory().get().compareTo(guest.memory()) < 0) {
-      problems.add(
-          at,
-          "the guest's maximum " + guest.maxMemory().get() + " is less than its " + guest.memory(),
-          "write a maximum of at least its memory, or leave it out");
-    }
-    boolean holdsAll = guest.placement().hugePages().isPresent() || guest.placement().locked();
-    if (guest.hasDevices() || holdsAll) {
-      problems.add(
-          at,
-          "a guest with "
-              + (holdsAll ? "huge pages or locked memory" : "devices of the host")
-              + " holds all of its memory from its start, which cannot change then",
-          "leave 'max-memory' out");
-    }
   }
 
   /** Whether a size was probably written without its unit, as other tools have it. */

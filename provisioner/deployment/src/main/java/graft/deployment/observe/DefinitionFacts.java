@@ -2,6 +2,7 @@ package graft.deployment.observe;
 
 import graft.common.values.MemorySize;
 import graft.hypervisors.libvirt.domain.Xml;
+import graft.hypervisors.libvirt.existing.PciSlots;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -19,10 +20,18 @@ import org.w3c.dom.Element;
  * unchanged is compared: libvirt completes a definition with defaults of its own.
  *
  * @param values each in words, by what it is
+ * @param cards the networks of its network cards, by the cards' Ethernet addresses
+ * @param freeSlots the number of PCI slots into which a device can be plugged while the guest runs
  * @param written when libvirt last wrote the definition to disk; empty where this is not known
  */
-public record DefinitionFacts(Map<String, String> values, Optional<Instant> written) {
+public record DefinitionFacts(
+    Map<String, String> values,
+    Map<String, String> cards,
+    int freeSlots,
+    Optional<Instant> written) {
   private static final String NONE = "none";
+  private static final String CURRENT_CPUS = "current CPUs";
+  private static final String DISK = "disk ";
 
   /** The key of the memory that the guest has, which may be less than its maximum. */
   private static final String CURRENT_MEMORY = "current memory";
@@ -35,6 +44,7 @@ public record DefinitionFacts(Map<String, String> values, Optional<Instant> writ
   /** Copies the values in their order. */
   public DefinitionFacts {
     values = Collections.unmodifiableMap(new LinkedHashMap<>(values));
+    cards = Collections.unmodifiableMap(new LinkedHashMap<>(cards));
   }
 
   /** Reads a domain's XML: as Graft wrote it, or as libvirt returns the inactive one. */
@@ -45,13 +55,19 @@ public record DefinitionFacts(Map<String, String> values, Optional<Instant> writ
     String cpus = Xml.text(domain, "vcpu").orElse("1");
     values.put("CPUs", cpus);
     values.put(
-        "current CPUs",
+        CURRENT_CPUS,
         Xml.find(domain, "vcpu").flatMap(v -> Xml.attribute(v, "current")).orElse(cpus));
     values.put("kernel", Xml.text(domain, "os", "kernel").orElse(NONE));
     values.put("initramfs", Xml.text(domain, "os", "initrd").orElse(NONE));
     values.put("kernel arguments", Xml.text(domain, "os", "cmdline").orElse(NONE));
-    Xml.find(domain, "devices").ifPresent(devices -> devices(devices, values));
-    return new DefinitionFacts(values, written);
+    Map<String, String> cards = new LinkedHashMap<>();
+    Xml.find(domain, "devices")
+        .ifPresent(
+            devices -> {
+              disks(devices, values);
+              cards(devices, cards);
+            });
+    return new DefinitionFacts(values, cards, PciSlots.free(domain).size(), written);
   }
 
   /** How much memory the guest has at its next start, in whole MiB; empty if nothing says. */
@@ -61,19 +77,76 @@ public record DefinitionFacts(Map<String, String> values, Optional<Instant> writ
         .map(MemorySize::parse);
   }
 
-  private static void devices(Element devices, Map<String, String> values) {
+  /** How many CPUs the guest has at its next start. */
+  public String currentCpus() {
+    return values.get(CURRENT_CPUS);
+  }
+
+  /** These facts, had the guest another number of CPUs at its next start. */
+  public DefinitionFacts withCurrentCpus(String cpus) {
+    Map<String, String> others = new LinkedHashMap<>(values);
+    others.put(CURRENT_CPUS, cpus);
+    return new DefinitionFacts(others, cards, freeSlots, written);
+  }
+
+  /** These facts, had the guest a card with that Ethernet address on that network. */
+  public DefinitionFacts withCard(String mac, String network) {
+    Map<String, String> others = new LinkedHashMap<>(cards);
+    others.put(mac, network);
+    return new DefinitionFacts(values, others, freeSlots, written);
+  }
+
+  /** These facts without the card with that Ethernet address. */
+  public DefinitionFacts withoutCard(String mac) {
+    Map<String, String> others = new LinkedHashMap<>(cards);
+    others.remove(mac);
+    return new DefinitionFacts(values, others, freeSlots, written);
+  }
+
+  /** Whether a disk of the guest is in that file. */
+  public boolean hasDisk(String file) {
+    return values.entrySet().stream().anyMatch(value -> isDisk(value, file));
+  }
+
+  /** These facts without the disk in that file. */
+  public DefinitionFacts withoutDisk(String file) {
+    Map<String, String> others = new LinkedHashMap<>(values);
+    others.entrySet().removeIf(value -> isDisk(value, file));
+    return new DefinitionFacts(others, cards, freeSlots, written);
+  }
+
+  private static boolean isDisk(Map.Entry<String, String> value, String file) {
+    return value.getKey().startsWith(DISK) && value.getValue().equals(file);
+  }
+
+  private static void disks(Element devices, Map<String, String> values) {
     for (Element disk : Xml.children(devices, "disk")) {
       String target = Xml.find(disk, "target").map(t -> t.getAttribute("dev")).orElse("");
-      values.put(
-          "disk " + target, Xml.find(disk, "source").map(DefinitionFacts::from).orElse(NONE));
+      values.put(DISK + target, Xml.find(disk, "source").map(DefinitionFacts::from).orElse(NONE));
     }
-    List<String> networks = new ArrayList<>();
-    for (Element one : Xml.children(devices, "interface")) {
-      if (one.getAttribute("type").equals("network")) {
-        Xml.find(one, "source").ifPresent(source -> networks.add(source.getAttribute("network")));
-      }
+  }
+
+  private static void cards(Element devices, Map<String, String> cards) {
+    List<Element> interfaces = Xml.children(devices, "interface");
+    for (int i = 0; i < interfaces.size(); i++) {
+      Element card = interfaces.get(i);
+      String mac = Xml.find(card, "mac").map(m -> m.getAttribute("address")).orElse("card " + i);
+      cards.put(mac.toLowerCase(Locale.ROOT), network(card));
     }
-    values.put("networks", networks.isEmpty() ? NONE : String.join(" and ", networks));
+  }
+
+  /** The network of a card in a word. */
+  public static String network(Element card) {
+    return switch (card.getAttribute("type")) {
+      case "network" -> Xml.find(card, "source").map(s -> s.getAttribute("network")).orElse(NONE);
+      case "client" -> "closed";
+      default -> card.getAttribute("type");
+    };
+  }
+
+  /** The networks of all cards. libvirt appends a card that comes back to the others. */
+  private String networks() {
+    return cards.isEmpty() ? NONE : String.join(" and ", cards.values().stream().sorted().toList());
   }
 
   private static String from(Element source) {
@@ -122,6 +195,9 @@ public record DefinitionFacts(Map<String, String> values, Optional<Instant> writ
       if (!was.equals(is) && !was.equals(ANY)) {
         differences.add(key + " " + was + " → " + is);
       }
+    }
+    if (!wanted.networks().equals(networks())) {
+      differences.add("networks " + wanted.networks() + " → " + networks());
     }
     return differences;
   }

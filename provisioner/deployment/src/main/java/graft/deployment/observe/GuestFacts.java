@@ -36,4 +36,10 @@ public record GuestFacts(
       Set<String> attached) {
     this(name, uuid, running, persistent, deployment, state, devices, attached, Optional.empty());
   }
+
+  /** The same guest with another definition. */
+  public GuestFacts with(DefinitionFacts other) {
+    return new GuestFacts(
+        name, uuid, running, persistent, deployment, state, devices, attached, Optional.of(other));
+  }
 }

@@ -42,4 +42,11 @@ public record LibvirtFacts(
   public Optional<NetworkFacts> network(String name) {
     return networks.stream().filter(n -> n.name().equals(name)).findFirst();
   }
+
+  /** The same state with another guest of that name. */
+  LibvirtFacts with(GuestFacts guest) {
+    List<GuestFacts> others =
+        guests.stream().map(g -> g.name().equals(guest.name()) ? guest : g).toList();
+    return new LibvirtFacts(uri, error, capabilities, guestMemory, others, networks, cleanTraffic);
+  }
 }

@@ -6,6 +6,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.function.UnaryOperator;
 
 /**
  * The state of the host, as far as a descriptor refers to it. Planning uses nothing else.
@@ -46,5 +47,32 @@ public record Snapshot(
 
   public boolean exists(Path path) {
     return files.containsKey(path);
+  }
+
+  /** This host, had one of its guests another definition. */
+  public Snapshot withDefinition(String guest, UnaryOperator<DefinitionFacts> other) {
+    return libvirt
+        .guest(guest)
+        .flatMap(found -> found.definition().map(is -> found.with(other.apply(is))))
+        .map(this::with)
+        .orElse(this);
+  }
+
+  private Snapshot with(GuestFacts guest) {
+    return new Snapshot(
+        host,
+        libvirt.with(guest),
+        files,
+        folders,
+        listening,
+        servers,
+        grants,
+        bundles,
+        devices,
+        channels,
+        services,
+        machines,
+        containers,
+        gpus);
   }
 }

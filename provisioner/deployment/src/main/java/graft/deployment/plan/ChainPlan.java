@@ -21,7 +21,8 @@ import java.util.regex.Pattern;
  * <p>A step depends on the ones before it in its chain. From the first step that is missing,
  * changed or gone, all later ones are undone and done again. Exceptions are steps that can be
  * repeated in place, steps that can be plugged in, and steps that are independent of the ones
- * before.
+ * before. What such an independent step makes for the first time, a file, is used only by steps
+ * that change with it.
  */
 final class ChainPlan {
   private static final Pattern WORDS = Pattern.compile("[\\s(),]+");
@@ -62,7 +63,7 @@ final class ChainPlan {
       if (own && (inPlace || canBeDoneOver(step, entry))) {
         kept.add(step.id());
       }
-      standing &= inPlace || step.isPluggable();
+      standing &= inPlace || step.isPluggable() || (step.isIndependent() && !isUsed(entry));
     }
     List<Entry> newestFirst = new ArrayList<>(there.values());
     Collections.reverse(newestFirst);
@@ -73,9 +74,25 @@ final class ChainPlan {
     }
   }
 
+  /** Whether other steps may use what the step made: those that were done after it. */
+  private boolean isUsed(Entry entry) {
+    return entry != null && !entry.equals(List.copyOf(there.values()).get(there.size() - 1));
+  }
+
   /** Whether the step can be done over what an interrupted run of it left. */
   private static boolean canBeDoneOver(Step step, Entry entry) {
     return entry != null && entry.step().equals(step) && entry.status() != Entry.Status.UNDOING;
+  }
+
+  /** The host as it would look without the steps that were done after one. */
+  private Snapshot withoutLater(Step step) {
+    Snapshot seen = snapshot;
+    boolean later = false;
+    for (Map.Entry<String, Entry> entry : there.entrySet()) {
+      seen = later ? entry.getValue().step().without(seen) : seen;
+      later |= entry.getKey().equals(step.id());
+    }
+    return seen;
   }
 
   /** Why a step has to be done; null if it is done. */
@@ -87,7 +104,10 @@ final class ChainPlan {
       return changed(entry.step().describe(), step.describe());
     }
     return switch (entry.status()) {
-      case DONE -> step.isDone(snapshot) ? null : step.whyNotDone(snapshot);
+      case DONE -> {
+        Snapshot seen = withoutLater(step);
+        yield step.isDone(seen) ? null : step.whyNotDone(seen);
+      }
       case BEGUN -> "was interrupted";
       case FAILED -> "failed before";
       case UNDOING -> "was being undone";

@@ -13,6 +13,7 @@ import java.util.function.Predicate;
 /** What a plan means for a guest or a server that exists: in words that an operator looks for. */
 final class Consequence {
   private static final String IN_PLACE = "changes in place";
+  private static final String RESTARTS = "restarts";
 
   private Consequence() {}
 
@@ -21,19 +22,24 @@ final class Consequence {
    *
    * @param there its steps before
    * @param actions its actions
+   * @param obstacle why a guest cannot get its devices while it runs; empty if it can
    * @return a phrase; empty for what does not exist yet and for what the actions say well
    */
-  static String of(Chain chain, List<Step> there, List<Action> actions) {
+  static String of(Chain chain, List<Step> there, List<Action> actions, String obstacle) {
     return switch (chain.phase()) {
       case GUEST ->
-          there.stream().anyMatch(DefineGuest.class::isInstance) ? guest(there, actions) : "";
+          there.stream().anyMatch(DefineGuest.class::isInstance)
+              ? guest(there, actions, obstacle)
+              : "";
       case SERVER -> server(actions);
       default -> "";
     };
   }
 
-  private static String guest(List<Step> there, List<Action> actions) {
-    List<String> words = new ArrayList<>(List.of(runs(actions)));
+  private static String guest(List<Step> there, List<Action> actions, String obstacle) {
+    String because =
+        runs(actions).equals(RESTARTS) && !obstacle.isEmpty() ? " (" + obstacle + ")" : "";
+    List<String> words = new ArrayList<>(List.of(runs(actions) + because));
     List<String> deleted =
         disks(
             actions.stream().filter(a -> a.kind() == Action.Kind.UNDO).map(Action::step).toList());
@@ -54,7 +60,7 @@ final class Consequence {
       return "is removed";
     }
     if (any(actions, Action.Kind.UNDO, StartGuest.class::isInstance)) {
-      return "restarts";
+      return RESTARTS;
     }
     return any(actions, Action.Kind.DO, StartGuest.class::isInstance) ? "is started" : IN_PLACE;
   }

@@ -34,6 +34,9 @@ final class GuestDomain {
   /** The number of free slots for devices that are attached while the guest runs. */
   private static final int SPARE_SLOTS = 8;
 
+  /** The same on a host that passes no devices through: for network cards and disks. */
+  private static final int FEW_SPARE_SLOTS = 4;
+
   private GuestDomain() {}
 
   /**
@@ -46,7 +49,7 @@ final class GuestDomain {
     DomainSpec.Builder spec =
         DomainSpec.named(name)
             .uuid(Identities.uuid(deployment, name))
-            .cpus(guest.cpus())
+            .cpus(guest.maxCpus().orElse(guest.cpus()))
             .memory(guest.memory())
             .virtualization(kind(input, guest))
             .hideHypervisor(guest.hideHypervisor())
@@ -64,6 +67,8 @@ final class GuestDomain {
     spec.pciWindow(devices.pciWindow());
     if (features.contains(GuestFeature.PCI_PASSTHROUGH)) {
       spec.spareSlots(SPARE_SLOTS);
+    } else if (features.contains(GuestFeature.HOT_PLUG)) {
+      spec.spareSlots(FEW_SPARE_SLOTS);
     }
     GuestChannels.of(input, guest).forEach(channels -> channels.addTo(spec));
     new GuestCards(input, guest).specs().forEach(spec::networkInterface);
@@ -122,7 +127,7 @@ final class GuestDomain {
       place.node().ifPresent(node -> spec.numaTune(new NumaTune(CpuSet.of(node), mode)));
     }
     TreeMap<Integer, CpuSet> pins = new TreeMap<>();
-    for (int cpu = 0; cpu < guest.cpus(); cpu++) {
+    for (int cpu = 0; cpu < guest.maxCpus().orElse(guest.cpus()); cpu++) {
       if (!place.pins().isEmpty()) {
         pins.put(cpu, CpuSet.of(place.pins().get(cpu)));
       } else if (!place.cpus().isEmpty()) {

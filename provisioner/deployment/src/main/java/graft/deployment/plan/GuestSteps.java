@@ -34,6 +34,7 @@ import graft.deployment.step.guest.InstallIntoImage;
 import graft.deployment.step.guest.MakeFolder;
 import graft.deployment.step.guest.MakeToken;
 import graft.deployment.step.guest.OrderChannels;
+import graft.deployment.step.guest.SetCpus;
 import graft.deployment.step.guest.SetMemory;
 import graft.deployment.step.guest.ShareTokens;
 import graft.deployment.step.guest.StartGuest;
@@ -93,7 +94,7 @@ final class GuestSteps {
   }
 
   static String diskFile(Disk disk) {
-    return "disk-" + disk.name() + ".qcow2";
+    return DefinedDevices.fileName(disk.name().text());
   }
 
   /** The steps that choose a guest's GPUs, and those that let it use GPUs of this host. */
@@ -304,7 +305,9 @@ final class GuestSteps {
     Path console = GuestDomain.console(input, guest);
     String xml =
         Xml.print(input.hypervisor().domainXml(GuestDomain.spec(input, guest, devices), host));
-    String cpus = guest.cpus() == 1 ? "1 CPU" : guest.cpus() + " CPUs";
+    int count = guest.maxCpus().orElse(guest.cpus());
+    String cpus =
+        (guest.maxCpus().isPresent() ? "at most " : "") + (count == 1 ? "1 CPU" : count + " CPUs");
     String each = channels.stream().map(GuestChannels::summary).collect(Collectors.joining("; "));
     List<PciAddress> lent = GuestContainer.functions(devices);
     String summary =
@@ -314,10 +317,14 @@ final class GuestSteps {
             + (each.isEmpty() ? "" : ", channels " + each)
             + (lent.isEmpty() ? "" : ", network interfaces " + lent);
     DefineGuest define = new DefineGuest(uri, name, uuid, summary, xml);
-    steps.add(define.orMade(input.journal().step(define.id(), DefineGuest.class)));
+    DevicesInPlace.Result devicesInPlace = DevicesInPlace.of(input, guest, define);
+    boolean keeps = keepsRunning(steps);
+    steps.add(keeps ? devicesInPlace.define() : define);
+    guest.maxCpus().ifPresent(most -> steps.add(new SetCpus(uri, name, uuid, guest.cpus(), most)));
     if (guest.maxMemory().isPresent()) {
       steps.add(new SetMemory(uri, name, uuid, guest.memory()));
     }
+    steps.addAll(keeps ? devicesInPlace.steps() : List.of());
     for (String device : devices.devices()) {
       Optional<Boolean> permissive =
           devices.permissive().contains(device) ? Optional.of(true) : Optional.empty();
@@ -327,6 +334,14 @@ final class GuestSteps {
       steps.add(new AttachInterfaces(uri, name, uuid, lent));
     }
     steps.add(new StartGuest(uri, name, uuid, console));
+  }
+
+  /** Whether nothing that these steps made, and that a running guest uses, changes. */
+  private boolean keepsRunning(List<Step> steps) {
+    return steps.stream()
+        .filter(step -> !step.isInPlace() && !step.isPluggable() && !step.isIndependent())
+        .allMatch(
+            step -> input.journal().step(step.id(), Step.class).filter(step::equals).isPresent());
   }
 
   private void ready(List<Step> steps, Payload payload) {

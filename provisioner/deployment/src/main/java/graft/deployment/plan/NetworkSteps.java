@@ -47,7 +47,8 @@ final class NetworkSteps {
     return steps;
   }
 
-  private static Set<Name> used(PlanInput input) {
+  /** The networks that this deployment makes or uses. */
+  static Set<Name> used(PlanInput input) {
     Set<Name> names = new TreeSet<>();
     input.descriptor().networks().forEach(network -> names.add(network.name()));
     for (Guest guest : input.descriptor().guests()) {

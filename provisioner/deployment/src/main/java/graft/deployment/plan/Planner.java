@@ -1,6 +1,7 @@
 package graft.deployment.plan;
 
 import graft.common.bind.Problems;
+import graft.common.values.Name;
 import graft.deployment.descriptor.guest.Guest;
 import graft.deployment.fabric.DevicePlan;
 import graft.deployment.fabric.DevicePlanner;
@@ -65,12 +66,29 @@ public final class Planner {
               input.journal().newestFirst().stream()
                   .filter(step -> step.chain().equals(chain))
                   .toList();
-          String words = Consequence.of(chain, there, own);
+          String words = Consequence.of(chain, there, own, obstacle(input, own));
           if (!words.isEmpty()) {
             consequences.put(chain, words);
           }
         });
     return consequences;
+  }
+
+  /** Why a guest that is defined anew does not get its devices while it runs. */
+  private static String obstacle(PlanInput input, List<Action> actions) {
+    return actions.stream()
+        .filter(action -> action.kind() == Action.Kind.DO)
+        .map(Action::step)
+        .filter(DefineGuest.class::isInstance)
+        .map(DefineGuest.class::cast)
+        .findFirst()
+        .flatMap(
+            define ->
+                input
+                    .descriptor()
+                    .guest(new Name(define.guest()))
+                    .map(guest -> DevicesInPlace.of(input, guest, define).obstacle()))
+        .orElse("");
   }
 
   /** The input with a GPU for each vGPU that says any; the other checks need to know it. */

@@ -37,6 +37,14 @@ public interface Step extends Change<Snapshot, StepContext> {
     return Map.of();
   }
 
+  /**
+   * The host as it would look without this step, for the checks of the steps before it: what a step
+   * changes of their results is no change from outside.
+   */
+  default Snapshot without(Snapshot snapshot) {
+    return snapshot;
+  }
+
   /** Whether {@link #undo} changes anything. */
   default boolean leavesSomething() {
     return true;

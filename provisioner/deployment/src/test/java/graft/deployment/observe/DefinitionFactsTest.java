@@ -106,7 +106,7 @@ class DefinitionFactsTest {
             "CPUs 1 → 2",
             "kernel arguments console=ttyS0 quiet → console=ttyS0 quiet init=/bin/sh",
             "disk vda /images/alice.qcow2 → /images/other.qcow2",
-            "networks default → lab");
+            "networks default and user → lab and user");
     assertThat(
             of(COMPLETED.replace("</devices>", "<disk><target dev='vdb'/></disk></devices>"))
                 .differencesFrom(of(WRITTEN)))

@@ -55,6 +55,18 @@ class ChainPlanTest {
     assertThat(plan("a1")).containsExactly("- undo: mark b (no longer in the descriptor)");
   }
 
+  @Test
+  void aFileThatIsNewIsUsedByNoStepThatStays() {
+    done("a1", "c1");
+    assertThat(plan("a1", "free1", "c1")).containsExactly("+ mark free");
+    entry("free1", Entry.Status.BEGUN);
+    assertThat(plan("a1", "free1", "c1")).containsExactly("+ mark free (was interrupted)");
+    done("d1");
+    assertThat(plan("a1", "free1", "c1", "d1"))
+        .as("what came after it may use it")
+        .contains("- undo: mark d", "- undo: mark c");
+  }
+
   private void done(String... steps) {
     for (String step : steps) {
       entry(step, Entry.Status.DONE);
@@ -67,7 +79,9 @@ class ChainPlanTest {
   }
 
   private FakeStep step(String nameAndVersion) {
-    return new FakeStep(world, "g", nameAndVersion.substring(0, 1), nameAndVersion.substring(1));
+    int end = nameAndVersion.length() - 1;
+    return new FakeStep(
+        world, "g", nameAndVersion.substring(0, end), nameAndVersion.substring(end));
   }
 
   private List<String> plan(String... wanted) {

@@ -47,7 +47,8 @@ class DeletedDataTest {
     Plan plan = after("    disks: [{name: data, size: 10GiB}]\n", "");
     assertThat(plan.deletedData()).containsExactly(DATA);
     assertThat(plan.toText())
-        .contains("guest alice: restarts; deletes its data: data; its other disks stay\n")
+        .contains(
+            "guest alice: restarts (it was made with the disk 'data'); deletes its data: data; its other disks stay\n")
         .contains("\ndeletes data: " + DATA + "\n");
     assertThat(plan.toTree().get("deletedData")).asString().contains(DATA);
   }

@@ -545,6 +545,9 @@ final class FakeHost {
       Step step = action.step();
       if (action.kind() == Action.Kind.UNDO) {
         journal.remove(step.id());
+        if (step instanceof CreateDisk disk) {
+          files.remove(disk.target());
+        }
       } else {
         journal.put(step.id(), new Entry(step, run, Entry.Status.DONE, Map.of(), Map.of()));
         see(step);

@@ -48,7 +48,7 @@ public final class PciSlots {
    *
    * @param domain the root of a domain XML
    */
-  static Set<Slot> free(Element domain) {
+  public static Set<Slot> free(Element domain) {
     Set<Slot> free = new TreeSet<>(Slot.ORDER);
     for (Element devices : Xml.children(domain, "devices")) {
       for (Element controller : Xml.children(devices, "controller")) {

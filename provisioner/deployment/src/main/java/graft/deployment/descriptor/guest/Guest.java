@@ -46,6 +46,13 @@ public record Guest(
         @Synonyms({"vcpus", "vcpu", "cores"})
         @Doc("The number of its CPUs.")
         int cpus,
+    @Range(min = 1, max = 4096)
+        @Synonyms({"max-vcpus", "max-vcpu"})
+        @Doc(
+            "The largest number of CPUs that it can get while it runs. Where it is given, a change"
+                + " of cpus is made in place; a guest without the key restarts for another number."
+                + " Not for containers and guests whose CPUs are pinned one by one.")
+        Optional<Integer> maxCpus,
     @Default("512MiB") @Synonyms({"ram", "mem"}) @Doc("The size of its memory.") MemorySize memory,
     @Doc(
             "The largest memory that it can get while it runs. Where it is given, a change of"
@@ -94,6 +101,7 @@ public record Guest(
         existing,
         root,
         cpus,
+        maxCpus,
         memory,
         maxMemory,
         placement,

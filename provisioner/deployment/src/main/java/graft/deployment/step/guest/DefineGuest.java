@@ -30,7 +30,13 @@ public record DefineGuest(String uri, String guest, String uuid, String summary,
     return made.filter(is -> equals(is.withTerminal())).orElse(this);
   }
 
-  private DefineGuest withTerminal() {
+  /** Whether another definition is of the same guest, with the same settings in words. */
+  public boolean isLike(DefineGuest other) {
+    return new DefineGuest(uri, guest, uuid, summary, other.xml()).equals(other);
+  }
+
+  /** The same definition with a console that takes input. */
+  public DefineGuest withTerminal() {
     if (!xml.contains("<serial type='file'>")) {
       return this;
     }

@@ -1,0 +1,122 @@
+package graft.cli;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.within;
+
+import java.nio.file.Files;
+import java.nio.file.Path;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** The memory, the CPUs, the network cards and the disks of a real guest change while it runs. */
+@Tag("integration")
+class InPlaceIntegrationTest {
+  private static final String LAB = RealHost.unique("provtest-inplace");
+  private static final String BEFORE = "memory: 256MiB\n    cpus: 1\n    networks: [user, user]";
+  private static final String AFTER =
+      "memory: 320MiB\n    cpus: 2\n    networks: [user, user, user]\n    disks: [{name: data, size: 16MiB}]";
+  private static final String GUEST = RealHost.unique("provtest-grows");
+
+  /** What the kernel keeps for itself, in KiB, differs a little from boot to boot. */
+  private static final long KERNELS_OWN = 1024;
+
+  @TempDir Path folder;
+  private GraftProcess graft;
+
+  @BeforeEach
+  void start() throws Exception {
+    graft = new GraftProcess(folder);
+  }
+
+  @AfterEach
+  void sweep() throws Exception {
+    if (Files.exists(graft.state(LAB))) {
+      graft.run("destroy", LAB);
+    }
+    RealHost.sweep(GUEST);
+  }
+
+  @Test
+  void aGuestChangesWhileItRunsAndUndoTakesItBack() throws Exception {
+    graft.run("apply", guest(BEFORE)).as(0);
+    String look = "cat /proc/sys/kernel/random/boot_id";
+    String boot = inGuest(look);
+    long before = memoryInGuest();
+    assertThat(devicesInGuest()).isEqualTo("cpus 0, cards eth0 eth1 lo, disks -");
+
+    String more = guest(AFTER);
+    assertThat(graft.run("plan", more).as(0).out())
+        .contains(
+            "guest " + GUEST + ": changes in place",
+            "(changed: 256MiB → 320MiB)",
+            "give it 2 CPUs",
+            "attach a network card on user",
+            "attach its disk 'data'",
+            "5 steps\n");
+    graft.run("apply", more).as(0);
+    assertThat(memoryInGuest() - before).isEqualTo(64 << 10);
+    assertThat(devicesInGuest()).isEqualTo("cpus 0-1, cards eth0 eth1 eth2 lo, disks data");
+    assertThat(inGuest(look)).as("the same boot").isEqualTo(boot);
+    assertThat(graft.run("plan", more).as(0).out()).contains("nothing to do");
+    assertThat(graft.run("status", more).as(0).out()).doesNotContain("differs");
+    graft.run("restart", LAB, GUEST, "--force").as(0);
+    assertThat(memoryInGuest() - before)
+        .as("after its next start, too, whose kernel has another CPU to care for")
+        .isCloseTo(64L << 10, within(KERNELS_OWN));
+    assertThat(devicesInGuest()).isEqualTo("cpus 0-1, cards eth0 eth1 eth2 lo, disks data");
+    boot = inGuest(look);
+
+    graft.run("undo", LAB).as(1); // it would delete the disk
+    graft.run("undo", LAB, "--delete-data").as(0);
+    assertThat(memoryInGuest()).isCloseTo(before, within(KERNELS_OWN));
+    assertThat(devicesInGuest()).isEqualTo("cpus 0, cards eth0 eth1 lo, disks -");
+
+    graft.run("apply", guest(BEFORE.replace("[user, user]", "[user]"))).as(0);
+    assertThat(devicesInGuest()).isEqualTo("cpus 0, cards eth0 lo, disks -");
+    graft.run("undo", LAB).as(0);
+    assertThat(devicesInGuest()).isEqualTo("cpus 0, cards eth0 eth1 lo, disks -");
+    assertThat(inGuest(look)).as("the same boot").isEqualTo(boot);
+    graft.run("destroy", LAB, "--delete-data").as(0);
+    RealHost.assertNothingLeft(graft, LAB, GUEST);
+  }
+
+  /**
+   * What its kernel has: CPUs that are online, network cards, and disks by their serial numbers.
+   */
+  private String devicesInGuest() throws Exception {
+    return inGuest(
+            "cd /sys/class/net; cards=$(echo *);"
+                + " disks=$(cat /sys/block/vd*/serial 2>/dev/null || echo -);"
+                + " echo cpus $(cat /sys/devices/system/cpu/online), cards $cards, disks $disks")
+        .strip();
+  }
+
+  /** What its kernel counts, in KiB: what the balloon has taken is not among it. */
+  private long memoryInGuest() throws Exception {
+    return Long.parseLong(inGuest("awk '/^MemTotal/ {print $2}' /proc/meminfo").strip());
+  }
+
+  private String guest(String settings) throws Exception {
+    return RealHost.descriptor(
+        folder,
+        """
+        graft: 1
+        name: %s
+        guests:
+          - name: %s
+            kernel: {image: %s, initramfs: %s, arguments: console=ttyS0 quiet}
+            max-memory: 384MiB
+            max-cpus: 2
+            %s
+            ready: {timeout: 3m}
+        """
+            .formatted(LAB, GUEST, RealHost.kernel(), RealHost.initramfs(), settings));
+  }
+
+  private String inGuest(String script) throws Exception {
+    return graft.run("exec", LAB, GUEST, "--", "/bin/sh", "-c", script).as(0).out();
+  }
+}
