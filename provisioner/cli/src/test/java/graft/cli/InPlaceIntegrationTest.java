@@ -62,7 +62,9 @@ class InPlaceIntegrationTest {
     assertThat(inGuest(look)).as("the same boot").isEqualTo(boot);
     assertThat(graft.run("plan", more).as(0).out()).contains("nothing to do");
     assertThat(graft.run("status", more).as(0).out()).doesNotContain("differs");
+    inGuest("echo kept > /dev/vda && sync");
     graft.run("restart", LAB, GUEST, "--force").as(0);
+    assertThat(inGuest("head -n 1 /dev/vda")).as("the disk's content").isEqualTo("kept\n");
     assertThat(memoryInGuest() - before)
         .as("after its next start, too, whose kernel has another CPU to care for")
         .isCloseTo(64L << 10, within(KERNELS_OWN));

@@ -180,12 +180,13 @@ public final class PowerRun {
 
     /**
      * What is done in a guest that runs: waiting for it, and bringing files, which a guest without
-     * a disk has lost.
+     * a disk has lost. Devices and disks that it got while it ran are in its definition.
      */
     List<Step> afterStart(String guest) {
       return AppliedGuest.of(journal, guest).steps().stream()
           .dropWhile(step -> !(step instanceof StartGuest))
           .skip(1)
+          .filter(step -> !step.isBeforeStart())
           .toList();
     }
 

@@ -85,7 +85,7 @@ public final class Undoer {
     List<Step> ordered = new ArrayList<>();
     List<Step> plugged = new ArrayList<>();
     for (Step step : chain.subList(0, start)) {
-      (step.isPluggable() || step.isIndependent() ? plugged : ordered).add(step);
+      (step.isBeforeStart() ? plugged : ordered).add(step);
     }
     ordered.add(chain.get(start));
     ordered.addAll(plugged);

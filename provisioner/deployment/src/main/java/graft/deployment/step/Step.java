@@ -60,6 +60,11 @@ public interface Step extends Change<Snapshot, StepContext> {
     return false;
   }
 
+  /** Whether a step of a guest belongs before its start, although it can be done while it runs. */
+  default boolean isBeforeStart() {
+    return isPluggable() || isIndependent();
+  }
+
   /** Whether it stays as it is when steps before it are repeated: a disk outlives a new seed. */
   default boolean isIndependent() {
     return false;
