@@ -6,8 +6,10 @@ import graft.deployment.observe.Snapshot;
 import graft.deployment.step.Await;
 import graft.deployment.step.GuestStep;
 import graft.deployment.step.StepContext;
+import graft.deployment.step.StepFailure;
 import graft.hypervisors.libvirt.Guest;
 import graft.hypervisors.libvirt.calls.HypervisorException;
+import graft.hypervisors.libvirt.calls.LibvirtError;
 import java.time.Duration;
 import java.util.Map;
 import java.util.Optional;
@@ -23,6 +25,7 @@ public record SetCpus(String uri, String guest, String uuid, int cpus, int most)
   /** The guest's kernel finds a new CPU some time after the hypervisor has added it. */
   private static final Await ONLINE = new Await(Duration.ofSeconds(10), Duration.ofMillis(200));
 
+  private static final Await RELEASED = new Await(Duration.ofSeconds(60), Duration.ofMillis(100));
   private static final String BEFORE = "cpus";
 
   @Override
@@ -85,11 +88,33 @@ public record SetCpus(String uri, String guest, String uuid, int cpus, int most)
   public Map<String, Object> apply(StepContext context) throws InterruptedException {
     Guest domain = Domains.get(context.libvirt(uri), guest, uuid);
     if (domain.state().isActive() && domain.info().cpus() != cpus) {
-      domain.setCpus(cpus);
+      change(domain, context);
       bringOnline(domain, context);
     }
     domain.setDefinedCpus(cpus);
     return Map.of();
+  }
+
+  /** libvirt waits for five seconds until the guest has released a CPU. A busy one needs longer. */
+  private void change(Guest domain, StepContext context) throws InterruptedException {
+    try {
+      domain.setCpus(cpus);
+    } catch (HypervisorException e) {
+      if (!e.is(LibvirtError.Code.OPERATION_TIMEOUT)) {
+        throw e;
+      }
+      Await.Outcome outcome =
+          RELEASED.until(
+              () -> domain.info().cpus() == cpus ? Await.Answer.YES : Await.Answer.NOT_YET,
+              seconds -> context.progress(this, "waiting for the guest, " + seconds + " s"),
+              context::isStopping);
+      if (outcome != Await.Outcome.READY) {
+        throw new StepFailure(
+            "the guest '" + guest + "' has " + domain.info().cpus() + " CPUs, and not " + cpus,
+            "does its system release CPUs while it runs? graft restart gives it its number",
+            e);
+      }
+    }
   }
 
   /**
