@@ -71,7 +71,9 @@ class ServerUnitsTest {
     assertThat(server("software").units(false).get(1).atBoot()).isFalse();
   }
 
-  /** systemd deletes it when any unit of the user stops that says RemoveIPC=yes: systemd.exec(5). */
+  /**
+   * systemd deletes it when any unit of the user stops that says RemoveIPC=yes: systemd.exec(5).
+   */
   @Test
   void theSharedMemoryOfGuestsOutlivesAServer() {
     for (MakeUnit unit : server("software").units(true)) {
