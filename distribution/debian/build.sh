@@ -3,6 +3,7 @@
 # target/graft-client_VERSION_amd64.deb, the client for machines of no descriptor. assemble.sh calls this script where dpkg-deb is there.
 #
 # A snapshot's version has the time and the name of its commit, so that a later one is an upgrade. Two builds of one commit give the same bytes.
+# SOURCE_DATE_EPOCH in the environment (seconds since 1970) takes the place of the commit's time.
 set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 here=$root/distribution/debian
@@ -10,7 +11,7 @@ home=$root/target/graft
 work=$root/target/debian
 installed=/usr/lib/graft
 
-SOURCE_DATE_EPOCH=$(git -C "$root" log -1 --format=%ct 2>/dev/null || echo 0)
+SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$(git -C "$root" log -1 --format=%ct 2>/dev/null || echo 0)}
 export SOURCE_DATE_EPOCH
 version=$(basename "$home"/lib/graft-cli-*.jar .jar)
 version=${version#graft-cli-}
@@ -73,6 +74,7 @@ rm -f "$tree$installed/lib/graft.jsa" "$tree$installed/runtime/made-from"
 rm -rf "$tree$installed/runtime/legal" # its licences are named in the copyright file
 cp -a "$home/examples" "$tree$installed/"
 rm -rf "$tree$installed/examples/built/guest"
+echo "$version" >"$tree$installed/lib/package" # graft --version says it
 install -m 644 "$home"/*.cdx.json "$root/docs/"*.md "$tree/usr/share/doc/graft/"
 ln -s ../lib/graft/bin/graft "$tree/usr/bin/graft"
 ln -s ../../../lib/graft/examples "$tree/usr/share/doc/graft/examples"

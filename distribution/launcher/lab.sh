@@ -15,6 +15,7 @@ virtualization. It needs no KVM. Its disk is a snapshot: what is changed in it i
   test --channels          what carries a guest's calls: figures beside those of other tools, and faults
   test --fabric            rdma from one machine to a second one, which it starts too (5.6 GB of memory)
   test --units             the units of systemd for servers, and the limits of workers' cgroups
+  test --day               an operator's day with the packages, from install to purge
   down                     end it
 
   --yes                    install packages that are missing without asking

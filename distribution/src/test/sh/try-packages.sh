@@ -43,6 +43,7 @@ in_root sh -c 'userdel graft 2>/dev/null; rm -rf /var/lib/graft /var/log/graft /
 check "graft is installed" in_root dpkg --force-depends -i /tmp/debs/graft.deb
 check "it is in the path" in_root graft --version
 says '^graft [0-9]'
+check "Java starts with an archive of classes" in_root test -s /usr/lib/graft/lib/graft.jsa
 check "the servers' user exists" in_root getent passwd graft
 check "a program runs on the software device" in_root graft run --device software -- /usr/share/doc/graft/examples/built/vectorAddDrv
 says 'result=ok'

@@ -86,7 +86,8 @@ record OverheadPlot(List<Row> rows, List<String> settings, String baseline, Stri
       html.empty("line", "x1", x, "x2", x, "y1", TOP - 4, "y2", height - BOTTOM - 4, "class", kind);
       html.element("text", Numbers.tick(tick) + "×", "x", x, "y", TOP - 10, "class", "tick middle");
     }
-    html.element("text", yTitle, "x", LEFT - 10, "y", TOP - 10, "class", "tick end");
+    // At the left edge, since the first tick may be where the labels of the rows end.
+    html.element("text", yTitle, "x", 4, "y", TOP - 10, "class", "tick");
     double y = TOP + 2;
     for (Row row : rows) {
       double middle = y + row.overheads().size() * BAR / 2;

@@ -32,7 +32,8 @@ import picocli.CommandLine.Parameters;
     description = {
       "",
       "Examines the host and compares it with the descriptor and with what was applied before."
-          + " Lines with + will be done, lines with - will be undone. All obstacles are reported"
+          + " Lines with + will be done, lines with - will be undone; a terminal shows them in"
+          + " green and red, unless the variable NO_COLOR has a value. All obstacles are reported"
           + " together, each with its place in the descriptor.",
       "",
       "With --out the plan is also saved, for graft apply PLAN: it does what was planned, or"
@@ -90,7 +91,7 @@ public final class PlanCommand implements Callable<Integer> {
         SavedPlan.of(plan, journal, descriptor, Instant.now().truncatedTo(ChronoUnit.SECONDS))
             .write(out);
       }
-      output.say(plan.toText().stripTrailing());
+      output.sayPlan(plan.toText().stripTrailing());
       output.result(plan.toTree());
       return ExitCode.OK;
     }

@@ -2,6 +2,7 @@ package graft.cli.terminal;
 
 import graft.common.json.Json;
 import graft.common.json.RecordSchema;
+import graft.hypervisors.libvirt.calls.GuestText;
 import java.io.PrintWriter;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -55,6 +56,17 @@ public final class Output {
       out().println(text);
       out().flush();
     }
+  }
+
+  /** Prints the text of a plan, in colour at a terminal, unless the output is JSON. */
+  public void sayPlan(String text) {
+    if (isJson() || !PlanColours.areWanted(Question.isTerminal(1), System.getenv())) {
+      say(text);
+      return;
+    }
+    PrintWriter terminal = command.commandLine().getOut();
+    terminal.println(PlanColours.paint(GuestText.printable(text)));
+    terminal.flush();
   }
 
   /**

@@ -4,6 +4,8 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Optional;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import picocli.CommandLine.IVersionProvider;
 
 /** The version in the jar's manifest. */
@@ -15,12 +17,16 @@ public final class Version implements IVersionProvider {
 
   /** What {@code graft --version} prints. */
   public static String line() {
-    return "graft " + text() + commit().map(id -> " (" + id + ")").orElse("");
+    String from =
+        Stream.of(noted("commit"), noted("package").map(version -> "package " + version))
+            .flatMap(Optional::stream)
+            .collect(Collectors.joining(", "));
+    return "graft " + text() + (from.isEmpty() ? "" : " (" + from + ")");
   }
 
-  /** The commit of the sources, which the build notes in the distribution. */
-  private static Optional<String> commit() {
-    Path file = Path.of(System.getProperty("graft.home", ""), "lib", "commit");
+  /** What the build notes in the distribution: the commit of the sources, a package's version. */
+  private static Optional<String> noted(String what) {
+    Path file = Path.of(System.getProperty("graft.home", ""), "lib", what);
     try {
       return Optional.of(Files.readString(file).strip());
     } catch (IOException e) {

@@ -48,6 +48,13 @@ public record Descriptor(
             "The URI of libvirt on this machine. auto: the system daemon if it answers, else the"
                 + " session daemon.")
         LibvirtUri libvirt,
+    @Default("false")
+        @Doc(
+            "Whether it is applied again when the host boots, where systemd starts services, so"
+                + " that its guests and networks start by themselves. A host with adapters in the"
+                + " fabric does so unless the fabric is not persistent. Servers have an autostart"
+                + " of their own.")
+        boolean autostart,
     @Doc("The GPUs that guests use, on this host or elsewhere.") List<Gpu> gpus,
     @Doc("The InfiniBand and RoCE adapters of this host.") Optional<Fabric> fabric,
     @Doc("libvirt networks that Graft creates. Existing networks need no entry.")
@@ -86,9 +93,10 @@ public record Descriptor(
         || guests.stream().anyMatch(guest -> guest.existing().flatMap(Existing::ssh).isEmpty());
   }
 
-  /** Whether it names devices of the host, or a placement on the host. */
+  /** Whether it names devices of the host, a placement on the host, or what is done at its boot. */
   public boolean usesDevices() {
-    return fabric.isPresent()
+    return autostart
+        || fabric.isPresent()
         || gpus.stream().anyMatch(gpu -> gpu.owner().kind() == Owner.Kind.GUEST)
         || guests.stream().anyMatch(Guest::usesDevices);
   }
@@ -135,6 +143,7 @@ public record Descriptor(
         named,
         choice,
         libvirt,
+        autostart,
         gpus,
         fabric,
         networks,
@@ -159,6 +168,7 @@ public record Descriptor(
         name,
         hypervisor,
         libvirt,
+        autostart,
         itsGpus,
         itsFabric,
         itsNetworks,

@@ -19,6 +19,16 @@ final class BootUnit {
       "the deployment is not applied again after a reboot: this graft does not run from an"
           + " installation that a service could name";
 
+  static final String NO_SYSTEMD =
+      "after a reboot, guests are off until graft apply: this host has no systemd to run it, so that"
+          + " autostart does nothing";
+  static final String NOT_ROOT =
+      "after a reboot, guests are off until graft apply: only root can have the host run it, so that"
+          + " autostart does nothing";
+  static final String SETTINGS_LOST =
+      "after a reboot, virtual functions and drivers are as before until graft apply: this host has"
+          + " no systemd to run it";
+
   private BootUnit() {}
 
   /** The step that installs the service; empty if no path of this program is known. */

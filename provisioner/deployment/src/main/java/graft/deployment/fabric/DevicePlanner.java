@@ -225,14 +225,20 @@ public final class DevicePlanner {
   }
 
   private void boot(List<Step> steps, List<String> warnings) {
-    boolean persistent = file.descriptor().fabric().filter(Fabric::persistent).isPresent();
-    if (!persistent || steps.isEmpty() || !snapshot.host().root()) {
+    boolean settings =
+        !steps.isEmpty() && file.descriptor().fabric().filter(Fabric::persistent).isPresent();
+    boolean wanted = file.descriptor().autostart();
+    if (!snapshot.host().root()) {
+      if (wanted) {
+        warnings.add(BootUnit.NOT_ROOT);
+      }
+      return;
+    }
+    if (!settings && !wanted) {
       return;
     }
     if (!snapshot.devices().boot().systemd()) {
-      warnings.add(
-          "after a reboot, virtual functions and drivers are as before until graft apply: this host"
-              + " has no systemd to run it");
+      warnings.add(wanted ? BootUnit.NO_SYSTEMD : BootUnit.SETTINGS_LOST);
       return;
     }
     BootUnit.step(file, state, stub)

@@ -145,6 +145,12 @@ final class DeviceHost {
     return this;
   }
 
+  /** An ordinary user's own libvirt daemon instead. */
+  DeviceHost session() {
+    uri = "qemu:///session";
+    return notRoot();
+  }
+
   DeviceHost notRoot() {
     root = false;
     return this;

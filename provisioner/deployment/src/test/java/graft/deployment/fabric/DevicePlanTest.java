@@ -28,6 +28,9 @@ class DevicePlanTest {
           - {name: ib0, device: mlx5_3b_0, vfs: 2}
       """;
 
+  /** Before the guests themselves. */
+  private static final String GUESTS = "graft: 1\nname: lab\nautostart: true\n";
+
   @TempDir(factory = RamTempDirFactory.class)
   Path folder;
 
@@ -344,6 +347,15 @@ class DevicePlanTest {
 
   @Test
   void aDeploymentIsAppliedAtBootWhereThereIsASystemd() throws Exception {
+    isAppliedAtBoot(FABRIC.replace("persistent: false", "persistent: true"));
+  }
+
+  @Test
+  void soIsOneOfGuestsAloneThatStartByThemselves() throws Exception {
+    isAppliedAtBoot(GUESTS + guest(""));
+  }
+
+  private void isAppliedAtBoot(String descriptor) throws Exception {
     host.fake.file("/run/systemd/system/x", "");
     String home = System.getProperty("graft.home", "");
     Path program = folder.resolve("opt/bin/graft");
@@ -354,7 +366,6 @@ class DevicePlanTest {
             java.nio.file.attribute.PosixFilePermissions.fromString("rwxr-xr-x")));
     System.setProperty("graft.home", folder.resolve("opt").toString());
     try {
-      String descriptor = FABRIC.replace("persistent: false", "persistent: true");
       SortedMap<String, String> first = host.fake.state();
       host.apply(host.plan(descriptor));
       assertThat(host.fake.read("/etc/systemd/system/graft-lab.service").orElse(""))
@@ -365,6 +376,20 @@ class DevicePlanTest {
     } finally {
       System.setProperty("graft.home", home);
     }
+  }
+
+  @Test
+  void guestsThatDoNotStartByThemselvesHaveNoUnit() throws Exception {
+    host.fake.file("/run/systemd/system/x", "");
+    Plan plan = host.plan(GUESTS.replace("true", "false") + guest(""));
+    assertThat(plan.toText()).doesNotContain("boot");
+  }
+
+  @Test
+  void whereGuestsCannotStartByThemselvesThePlanSaysSo() throws Exception {
+    assertThat(host.plan(GUESTS + guest("")).warnings()).contains(BootUnit.NO_SYSTEMD);
+    host.session();
+    assertThat(host.plan(GUESTS + guest("")).warnings()).contains(BootUnit.NOT_ROOT);
   }
 
   private void reboot() {

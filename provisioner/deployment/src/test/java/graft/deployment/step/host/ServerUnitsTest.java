@@ -71,6 +71,16 @@ class ServerUnitsTest {
     assertThat(server("software").units(false).get(1).atBoot()).isFalse();
   }
 
+  /**
+   * systemd deletes it when any unit of the user stops that says RemoveIPC=yes: systemd.exec(5).
+   */
+  @Test
+  void theSharedMemoryOfGuestsOutlivesAServer() {
+    for (MakeUnit unit : server("software").units(true)) {
+      assertThat(unit.text()).doesNotContain("RemoveIPC=yes");
+    }
+  }
+
   @Test
   void itsStarterKnowsWhatTheServerDoesNot() {
     MakeUnit unit = server("software").units(true).get(0);
