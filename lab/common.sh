@@ -25,6 +25,15 @@ lab_pid() {
 # The hypervisor under which the lab's machine was started: kvm or xen.
 lab_kind() { cat "$lab/kind" 2>/dev/null || echo kvm; }
 
+# Makes a folder for a further machine of the lab's image.
+lab_folder() { # folder
+  local file
+  mkdir -p "$1"
+  for file in disk.ext4 vmlinuz initrd key key.pub qemu; do
+    ln -sfn "$(realpath "$lab")/$file" "$1/$file"
+  done
+}
+
 # Ends the script if the machine does not run.
 lab_needed() { lab_pid >/dev/null || { echo "$1: the lab is not up: ./graft lab up" >&2; exit 1; }; }
 

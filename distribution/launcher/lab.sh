@@ -16,6 +16,7 @@ virtualization. It needs no KVM. Its disk is a snapshot: what is changed in it i
   test --fabric            rdma from one machine to a second one, which it starts too (5.6 GB of memory)
   test --units             the units of systemd for servers, and the limits of workers' cgroups
   test --day               an operator's day with the packages, from install to purge
+  test --hosts             one deployment over three machines, which it starts itself (10 GB of memory)
   down                     end it
 
   --yes                    install packages that are missing without asking
@@ -73,6 +74,10 @@ run_lab() {
 test_in_lab() {
   "$root/lab/build" >&2 || return
   local code=0 started=false under=() option
+  if [ "${1-}" = --hosts ]; then
+    run_to_end "$root/lab/test" "$@"
+    return
+  fi
   for option; do
     [ "$option" != --xen ] || under=(--xen)
     # Both ends of the fabric are in this machine, each with threads that send and receive.

@@ -2,7 +2,7 @@
 # Functions for checks, which count the results. Sourced by the tests in the lab.
 
 good=0 bad=0
-log=/var/log/graft-test.log
+log=${log:-/var/log/graft-test.log}
 : >>"$log"
 
 now() { date +%s.%N; }

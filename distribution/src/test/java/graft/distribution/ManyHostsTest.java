@@ -268,6 +268,22 @@ class ManyHostsTest {
   }
 
   @Test
+  void aHostWhoseConnectionIsLostIsNamedWithoutAllThatItSaid() throws Exception {
+    enter(
+        "two",
+        """
+        echo '{"graft":"x","millis":1}'
+        echo 'the first step' >&2
+        echo 'the second step' >&2
+        exit 255"""); // as ssh ends where its connection is lost
+    Finished plan = graft("plan", lab.toString());
+    assertThat(plan.out())
+        .contains("two: NOT REACHED: the connection was lost while its Graft worked, after '")
+        .contains("graft status says what the host has")
+        .doesNotContain("the first step");
+  }
+
+  @Test
   void hostsThatAnswerNothingOrNonsenseAreNamed() throws Exception {
     descriptor("leave", ports.get(5));
     enter("three", "printf '\\033]0;owned\\007{}\\n{}'; printf '\\033[31mred\\n' >&2");

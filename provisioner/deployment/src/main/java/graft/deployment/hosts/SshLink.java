@@ -100,9 +100,22 @@ public final class SshLink implements HostLink {
     words.addAll(arguments);
     ReplyOutput output = new ReplyOutput(MOST_BYTES, clock);
     LineOutput errors = new LineOutput(progress);
-    int code =
-        SshConnection.toKnown(login).start(words, Optional.of(input)).await(output, errors, limit);
-    return new Ended(code, output, errors.last());
+    try {
+      int code =
+          SshConnection.toKnown(login)
+              .start(words, Optional.of(input))
+              .await(output, errors, limit);
+      return new Ended(code, output, errors.last());
+    } catch (GuestConnectionException e) {
+      if (output.size() == 0 || !e.unresponsive()) {
+        throw e;
+      }
+      // What the exception calls ssh's message is all that the host has said while it worked.
+      throw new GraftException(
+          "the connection was lost while its Graft worked, after '" + errors.last() + "'",
+          "graft status says what the host has; the same command goes on",
+          e);
+    }
   }
 
   private void bring(Consumer<String> progress) throws IOException {
