@@ -13,12 +13,15 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
 
 /**
  * Machines that exist already, by a real SSH server: what they get, that they get back all that
  * they had, and what is refused before anything is changed.
  */
 @Tag("integration")
+@Execution(ExecutionMode.CONCURRENT)
 class ExistingMachineTest {
   private static final String SETUP = RealHost.unique("existing");
   private static final String TOKEN = "/etc/graft/token";

@@ -285,7 +285,7 @@ class GuestsIntegrationTest {
         .containsPattern("title 42\r\n(.*\r\n)*-- the console of '" + ONE + "'; Ctrl-] leaves");
     assertThat(graft.run("console", "--follow", "-i", SETUP, ONE).as(2).err())
         .contains("take no input");
-    String off = "\necho raw $((6 * 9))$(printf '\\033[1m')\npoweroff -f\n";
+    String off = "\necho raw $((6 * 9))$(printf '\\033[1m')\nsleep 1; poweroff -f\n";
     assertThat(graft.onTerminal(off, "console", SETUP, ONE).as(0).out())
         .contains("raw 54\u001b[1m\r\n", "the guest '" + ONE + "' is shut off");
     assertThat(graft.onTerminal("", "console", SETUP, ONE).as(0).out())

@@ -1,6 +1,5 @@
 package graft.hypervisors.libvirt;
 
-import com.sun.jna.NativeLong;
 import com.sun.jna.ptr.IntByReference;
 import com.sun.jna.ptr.PointerByReference;
 import graft.common.values.MemorySize;
@@ -46,13 +45,8 @@ public final class Guest {
   /** virDomainModificationImpact: the running guest and its definition, if they exist. */
   private static final int AFFECT_CURRENT = 0;
 
-  private static final int AFFECT_LIVE = 1;
-  private static final int AFFECT_CONFIG = 2;
-
-  /** virDomainVcpuFlags: by the guest's agent, and CPUs that can be taken away again. */
-  private static final int VCPU_GUEST = 8;
-
-  private static final int VCPU_HOTPLUGGABLE = 16;
+  static final int AFFECT_LIVE = 1;
+  static final int AFFECT_CONFIG = 2;
 
   /** virDomainXMLFlags: the definition, even while the guest runs. */
   private static final int XML_INACTIVE = 2;
@@ -325,58 +319,14 @@ public final class Guest {
   }
 
   /** The bits for the running guest, if it runs, and for its definition, if it has one. */
-  private int everywhere() {
+  int everywhere() {
     ObservedGuest now = observed();
     return (now.state().isActive() ? AFFECT_LIVE : 0) | (now.persistent() ? AFFECT_CONFIG : 0);
   }
 
-  /**
-   * Sets how much memory the guest has, now and at its next start. A running guest takes or gives
-   * back memory by its balloon driver, some time later; {@link #info} tells.
-   *
-   * @param size at most the guest's maximum
-   */
-  public void setMemory(MemorySize size) {
-    int flags = everywhere();
-    NativeLong kib = new NativeLong(size.kib());
-    run(
-        "set the memory of",
-        domain -> LibvirtLibrary.extras().virDomainSetMemoryFlags(domain, kib, flags));
-  }
-
-  /**
-   * Sets how many CPUs the running guest has. When CPUs are taken away, libvirt waits for a few
-   * seconds until the guest's operating system has released them.
-   *
-   * @param cpus at most the guest's maximum
-   */
-  public void setCpus(int cpus) {
-    setCpus(cpus, AFFECT_LIVE);
-  }
-
-  /**
-   * Asks the agent of the running guest to bring so many CPUs online.
-   *
-   * @throws HypervisorException also if the guest has no agent or has not found its CPUs yet
-   */
-  public void setOnlineCpus(int cpus) {
-    setCpus(cpus, VCPU_GUEST);
-  }
-
-  /**
-   * Sets how many CPUs the guest has at its next start. All but the first can be taken away while
-   * it runs.
-   */
-  public void setDefinedCpus(int cpus) {
-    // Only those that a call adds become removable.
-    setCpus(1, AFFECT_CONFIG);
-    setCpus(cpus, AFFECT_CONFIG | VCPU_HOTPLUGGABLE);
-  }
-
-  private void setCpus(int cpus, int flags) {
-    run(
-        "set the CPUs of",
-        domain -> LibvirtLibrary.calls().virDomainSetVcpusFlags(domain, cpus, flags));
+  /** How much memory and how many CPUs the guest has. */
+  public GuestSize size() {
+    return new GuestSize(this);
   }
 
   /** Attaches a device. */
@@ -447,7 +397,7 @@ public final class Guest {
     return new Attempt(action, toString());
   }
 
-  private void run(String action, ToIntFunction<DomainPointer> call) {
+  void run(String action, ToIntFunction<DomainPointer> call) {
     with(domain -> attempt(action).check(call.applyAsInt(domain)));
   }
 

@@ -1,9 +1,11 @@
 package graft.deployment.plan;
 
 import graft.common.values.Name;
+import graft.deployment.descriptor.Identities;
 import graft.deployment.descriptor.guest.Guest;
 import graft.deployment.descriptor.guest.Nic;
 import graft.deployment.journal.Entry;
+import graft.deployment.observe.DefinedDevices;
 import graft.deployment.observe.DefinitionFacts;
 import graft.deployment.observe.GuestFacts;
 import graft.deployment.step.Chain;

@@ -3,6 +3,7 @@ package graft.deployment.plan;
 import graft.common.bind.Positions;
 import graft.common.bind.Problems;
 import graft.common.values.Name;
+import graft.deployment.descriptor.Identities;
 import graft.deployment.descriptor.guest.Guest;
 import graft.deployment.descriptor.guest.Nic;
 import graft.deployment.observe.NetworkFacts;

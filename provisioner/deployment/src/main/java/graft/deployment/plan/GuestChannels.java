@@ -5,6 +5,7 @@ import graft.common.grants.Share;
 import graft.common.values.Endpoint;
 import graft.common.values.MemorySize;
 import graft.common.values.Name;
+import graft.deployment.descriptor.Identities;
 import graft.deployment.descriptor.guest.Channel;
 import graft.deployment.descriptor.guest.Existing;
 import graft.deployment.descriptor.guest.Guest;

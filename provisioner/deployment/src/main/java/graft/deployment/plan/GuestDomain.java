@@ -1,5 +1,6 @@
 package graft.deployment.plan;
 
+import graft.deployment.descriptor.Identities;
 import graft.deployment.descriptor.guest.Disk;
 import graft.deployment.descriptor.guest.Guest;
 import graft.deployment.descriptor.guest.Placement;

@@ -5,6 +5,7 @@ import graft.common.bind.Positions;
 import graft.common.bind.Problems;
 import graft.common.values.MemorySize;
 import graft.common.values.Name;
+import graft.deployment.descriptor.Identities;
 import graft.deployment.descriptor.gpu.Gpu;
 import graft.deployment.descriptor.guest.Disk;
 import graft.deployment.descriptor.guest.Guest;

@@ -2,6 +2,7 @@ package graft.deployment.plan;
 
 import graft.common.values.Name;
 import graft.common.values.Subnet;
+import graft.deployment.descriptor.Identities;
 import graft.deployment.descriptor.Network;
 import graft.deployment.descriptor.guest.Guest;
 import graft.deployment.descriptor.guest.Nic;

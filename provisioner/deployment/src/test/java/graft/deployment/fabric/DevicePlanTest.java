@@ -28,9 +28,6 @@ class DevicePlanTest {
           - {name: ib0, device: mlx5_3b_0, vfs: 2}
       """;
 
-  /** Before the guests themselves. */
-  private static final String GUESTS = "graft: 1\nname: lab\nautostart: true\n";
-
   @TempDir(factory = RamTempDirFactory.class)
   Path folder;
 
@@ -343,53 +340,6 @@ class DevicePlanTest {
     host.fake.add(FakeDevice.mlx5("0000:3c:00.0", 0));
     String none = FABRIC.replace("mlx5_3b_0, vfs: 2", "mlx5_3c_0, vfs: 0");
     assertThat(DeviceHost.lines(host.plan(none))).isEmpty();
-  }
-
-  @Test
-  void aDeploymentIsAppliedAtBootWhereThereIsASystemd() throws Exception {
-    isAppliedAtBoot(FABRIC.replace("persistent: false", "persistent: true"));
-  }
-
-  @Test
-  void soIsOneOfGuestsAloneThatStartByThemselves() throws Exception {
-    isAppliedAtBoot(GUESTS + guest(""));
-  }
-
-  private void isAppliedAtBoot(String descriptor) throws Exception {
-    host.fake.file("/run/systemd/system/x", "");
-    String home = System.getProperty("graft.home", "");
-    Path program = folder.resolve("opt/bin/graft");
-    java.nio.file.Files.createDirectories(program.getParent());
-    java.nio.file.Files.createFile(
-        program,
-        java.nio.file.attribute.PosixFilePermissions.asFileAttribute(
-            java.nio.file.attribute.PosixFilePermissions.fromString("rwxr-xr-x")));
-    System.setProperty("graft.home", folder.resolve("opt").toString());
-    try {
-      SortedMap<String, String> first = host.fake.state();
-      host.apply(host.plan(descriptor));
-      assertThat(host.fake.read("/etc/systemd/system/graft-lab.service").orElse(""))
-          .contains("ExecStart=\"" + program + "\" apply \"/d/lab.yaml\"");
-      assertThat(DeviceHost.lines(host.plan(descriptor))).isEmpty();
-      host.undo("lab");
-      assertThat(host.fake.state()).isEqualTo(first);
-    } finally {
-      System.setProperty("graft.home", home);
-    }
-  }
-
-  @Test
-  void guestsThatDoNotStartByThemselvesHaveNoUnit() throws Exception {
-    host.fake.file("/run/systemd/system/x", "");
-    Plan plan = host.plan(GUESTS.replace("true", "false") + guest(""));
-    assertThat(plan.toText()).doesNotContain("boot");
-  }
-
-  @Test
-  void whereGuestsCannotStartByThemselvesThePlanSaysSo() throws Exception {
-    assertThat(host.plan(GUESTS + guest("")).warnings()).contains(BootUnit.NO_SYSTEMD);
-    host.session();
-    assertThat(host.plan(GUESTS + guest("")).warnings()).contains(BootUnit.NOT_ROOT);
   }
 
   private void reboot() {

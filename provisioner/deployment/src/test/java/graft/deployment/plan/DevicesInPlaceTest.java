@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import graft.deployment.descriptor.InvalidDescriptorException;
+import graft.deployment.observe.DefinedDevices;
 import graft.deployment.observe.DefinitionFacts;
 import graft.deployment.step.Step;
 import graft.deployment.step.device.AttachCard;

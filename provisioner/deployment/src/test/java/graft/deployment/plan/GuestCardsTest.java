@@ -3,6 +3,7 @@ package graft.deployment.plan;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import graft.deployment.descriptor.Identities;
 import graft.deployment.step.guest.DefineGuest;
 import java.util.List;
 import org.junit.jupiter.api.Test;

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import graft.common.json.Json;
+import graft.deployment.descriptor.Identities;
 import graft.deployment.step.guest.BuildSeed;
 import graft.deployment.step.guest.InstallByAgent;
 import java.io.InputStream;

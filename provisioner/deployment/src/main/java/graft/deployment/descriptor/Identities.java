@@ -1,4 +1,4 @@
-package graft.deployment.plan;
+package graft.deployment.descriptor;
 
 import graft.common.values.MacAddress;
 import java.nio.charset.StandardCharsets;
@@ -21,12 +21,12 @@ public final class Identities {
   }
 
   /** A network's UUID. */
-  static UUID networkUuid(String setup, String network) {
+  public static UUID networkUuid(String setup, String network) {
     return uuid(setup, "network:" + network); // no guest can have such a name
   }
 
   /** The address of a guest's n-th card, in the range that QEMU and KVM use (52:54:00). */
-  static MacAddress mac(String setup, String guest, int card) {
+  public static MacAddress mac(String setup, String guest, int card) {
     byte[] hash = sha256(setup + ":" + guest + ":" + card);
     return MacAddress.parse("52:54:00:" + HexFormat.ofDelimiter(":").formatHex(hash, 0, 3));
   }
@@ -35,7 +35,7 @@ public final class Identities {
    * A guest's context id for vsock: outside the range of small numbers that libvirt and
    * administrators assign.
    */
-  static long cid(String setup, String guest) {
+  public static long cid(String setup, String guest) {
     byte[] hash = sha256(setup + ":" + guest + ":vsock");
     return (1L << 16) + (java.nio.ByteBuffer.wrap(hash).getInt() & 0x3fffffff);
   }

@@ -1,4 +1,4 @@
-package graft.deployment.step.guest;
+package graft.deployment.step.device;
 
 import graft.deployment.observe.DefinitionFacts;
 import graft.deployment.observe.GuestFacts;
@@ -7,6 +7,7 @@ import graft.deployment.step.Await;
 import graft.deployment.step.GuestStep;
 import graft.deployment.step.StepContext;
 import graft.deployment.step.StepFailure;
+import graft.deployment.step.guest.Domains;
 import graft.hypervisors.libvirt.Guest;
 import graft.hypervisors.libvirt.calls.HypervisorException;
 import graft.hypervisors.libvirt.calls.LibvirtError;
@@ -91,14 +92,14 @@ public record SetCpus(String uri, String guest, String uuid, int cpus, int most)
       change(domain, context);
       bringOnline(domain, context);
     }
-    domain.setDefinedCpus(cpus);
+    domain.size().setDefinedCpus(cpus);
     return Map.of();
   }
 
   /** libvirt waits for five seconds until the guest has released a CPU. A busy one needs longer. */
   private void change(Guest domain, StepContext context) throws InterruptedException {
     try {
-      domain.setCpus(cpus);
+      domain.size().setCpus(cpus);
     } catch (HypervisorException e) {
       if (!e.is(LibvirtError.Code.OPERATION_TIMEOUT)) {
         throw e;
@@ -130,7 +131,7 @@ public record SetCpus(String uri, String guest, String uuid, int cpus, int most)
 
   private boolean isOnline(Guest domain) {
     try {
-      domain.setOnlineCpus(cpus);
+      domain.size().setOnlineCpus(cpus);
       return true;
     } catch (HypervisorException e) {
       return false;
@@ -145,6 +146,6 @@ public record SetCpus(String uri, String guest, String uuid, int cpus, int most)
     }
     Domains.find(context.libvirt(uri), guest, uuid)
         .filter(domain -> defined(domain) != count.intValue())
-        .ifPresent(domain -> domain.setDefinedCpus(count.intValue()));
+        .ifPresent(domain -> domain.size().setDefinedCpus(count.intValue()));
   }
 }

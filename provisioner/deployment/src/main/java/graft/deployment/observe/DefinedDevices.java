@@ -1,4 +1,4 @@
-package graft.deployment.plan;
+package graft.deployment.observe;
 
 import graft.hypervisors.libvirt.domain.Xml;
 import java.nio.file.Path;
@@ -15,22 +15,23 @@ import org.w3c.dom.Element;
  * @param rest the definition without these devices, and without what is no reason for a restart:
  *     the number of PCI ports, and the names of other disks, which follow from the number of disks
  */
-record DefinedDevices(List<Element> cards, List<Element> disks, List<String> targets, String rest) {
+public record DefinedDevices(
+    List<Element> cards, List<Element> disks, List<String> targets, String rest) {
   private static final String PREFIX = "disk-";
   private static final String SUFFIX = ".qcow2";
 
   /** The name of the file of a disk. */
-  static String fileName(String disk) {
+  public static String fileName(String disk) {
     return PREFIX + disk + SUFFIX;
   }
 
   /** The name of the disk in such a file. */
-  static String name(String file) {
+  public static String name(String file) {
     String name = Path.of(file).getFileName().toString();
     return name.substring(PREFIX.length(), name.length() - SUFFIX.length());
   }
 
-  static DefinedDevices of(String xml) {
+  public static DefinedDevices of(String xml) {
     Element domain = Xml.parse(xml).getDocumentElement();
     List<Element> cards = new ArrayList<>();
     List<Element> disks = new ArrayList<>();
@@ -61,7 +62,7 @@ record DefinedDevices(List<Element> cards, List<Element> disks, List<String> tar
   }
 
   /** The file of a disk; empty if it is in none. */
-  static String file(Element disk) {
+  public static String file(Element disk) {
     return Xml.find(disk, "source").map(source -> source.getAttribute("file")).orElse("");
   }
 }

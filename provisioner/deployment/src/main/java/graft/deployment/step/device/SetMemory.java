@@ -1,4 +1,4 @@
-package graft.deployment.step.guest;
+package graft.deployment.step.device;
 
 import graft.common.values.MemorySize;
 import graft.deployment.observe.DefinitionFacts;
@@ -8,6 +8,7 @@ import graft.deployment.step.Await;
 import graft.deployment.step.GuestStep;
 import graft.deployment.step.StepContext;
 import graft.deployment.step.StepFailure;
+import graft.deployment.step.guest.Domains;
 import graft.hypervisors.libvirt.Guest;
 import java.time.Duration;
 import java.util.Map;
@@ -77,7 +78,7 @@ public record SetMemory(String uri, String guest, String uuid, MemorySize memory
   @Override
   public Map<String, Object> apply(StepContext context) throws InterruptedException {
     Guest domain = Domains.get(context.libvirt(uri), guest, uuid);
-    domain.setMemory(memory);
+    domain.size().setMemory(memory);
     // A container's limit changes at once; what libvirt says of its memory is what it uses.
     if (domain.state().isActive() && !domain.isContainer()) {
       Await.Outcome outcome =
@@ -117,6 +118,6 @@ public record SetMemory(String uri, String guest, String uuid, MemorySize memory
     MemorySize size = new MemorySize(bytes.longValue());
     Domains.find(context.libvirt(uri), guest, uuid)
         .filter(domain -> !defined(domain).equals(Optional.of(size)))
-        .ifPresent(domain -> domain.setMemory(size));
+        .ifPresent(domain -> domain.size().setMemory(size));
   }
 }
