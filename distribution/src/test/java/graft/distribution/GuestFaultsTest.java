@@ -18,12 +18,19 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.EnabledIfEnvironmentVariable;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
+import org.junit.jupiter.api.parallel.ResourceAccessMode;
+import org.junit.jupiter.api.parallel.ResourceLock;
 
 /**
  * Faults in guests that are set up by the guest agent: each is reported clearly, and the next run
  * completes. The tests use small guests, which boot in seconds.
  */
 @Tag("integration")
+@Execution(ExecutionMode.CONCURRENT)
+@ResourceLock(GuestLab.CORE)
+@ResourceLock(value = UnprivilegedServerTest.USER, mode = ResourceAccessMode.READ)
 final class GuestFaultsTest {
   private static final String PROGRAM = "/usr/local/bin/loop";
 
