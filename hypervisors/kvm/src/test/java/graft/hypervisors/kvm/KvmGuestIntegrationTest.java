@@ -4,7 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 import graft.common.values.MemorySize;
-import graft.hypervisors.libvirt.AddressSource;
 import graft.hypervisors.libvirt.AgentCommand;
 import graft.hypervisors.libvirt.AgentResult;
 import graft.hypervisors.libvirt.ConsoleLog;
@@ -17,6 +16,7 @@ import graft.hypervisors.libvirt.InterfaceAddresses;
 import graft.hypervisors.libvirt.IpAddress;
 import graft.hypervisors.libvirt.LibvirtHost;
 import graft.hypervisors.libvirt.ObservedGuest;
+import graft.hypervisors.libvirt.calls.AddressSource;
 import graft.hypervisors.libvirt.calls.AgentException;
 import graft.hypervisors.libvirt.calls.HypervisorException;
 import graft.hypervisors.libvirt.domain.Boot;

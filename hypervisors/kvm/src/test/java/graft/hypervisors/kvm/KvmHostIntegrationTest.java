@@ -4,7 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 import graft.common.values.MemorySize;
-import graft.hypervisors.libvirt.AddressSource;
 import graft.hypervisors.libvirt.AgentCommand;
 import graft.hypervisors.libvirt.Guest;
 import graft.hypervisors.libvirt.GuestFeature;
@@ -12,6 +11,7 @@ import graft.hypervisors.libvirt.GuestState;
 import graft.hypervisors.libvirt.LibvirtHost;
 import graft.hypervisors.libvirt.Network;
 import graft.hypervisors.libvirt.Networks;
+import graft.hypervisors.libvirt.calls.AddressSource;
 import graft.hypervisors.libvirt.calls.HypervisorException;
 import graft.hypervisors.libvirt.calls.LibvirtError;
 import graft.hypervisors.libvirt.calls.NotFoundException;

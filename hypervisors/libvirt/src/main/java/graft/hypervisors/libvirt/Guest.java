@@ -3,6 +3,7 @@ package graft.hypervisors.libvirt;
 import com.sun.jna.ptr.IntByReference;
 import com.sun.jna.ptr.PointerByReference;
 import graft.common.values.MemorySize;
+import graft.hypervisors.libvirt.calls.AddressSource;
 import graft.hypervisors.libvirt.calls.Attempt;
 import graft.hypervisors.libvirt.calls.Connection;
 import graft.hypervisors.libvirt.calls.HypervisorException;

@@ -1,10 +1,10 @@
 package graft.guests.connection;
 
 import graft.common.program.HostProgram;
-import graft.hypervisors.libvirt.AddressSource;
 import graft.hypervisors.libvirt.Guest;
 import graft.hypervisors.libvirt.InterfaceAddresses;
 import graft.hypervisors.libvirt.IpAddress;
+import graft.hypervisors.libvirt.calls.AddressSource;
 import graft.hypervisors.libvirt.calls.HypervisorException;
 import java.io.ByteArrayInputStream;
 import java.io.ByteArrayOutputStream;

@@ -1,4 +1,4 @@
-package graft.hypervisors.libvirt;
+package graft.hypervisors.libvirt.calls;
 
 /**
  * The source of a guest's addresses; the numbers are those of virDomainInterfaceAddressesSource.
@@ -17,7 +17,8 @@ public enum AddressSource {
     this.number = number;
   }
 
-  int number() {
+  /** The number in libvirt. */
+  public int number() {
     return number;
   }
 }
