@@ -39,6 +39,11 @@ public record LibvirtFacts(
     return guests.stream().filter(g -> g.name().equals(name)).findFirst();
   }
 
+  /** The guest of that name, unless another one has taken its name. */
+  public Optional<GuestFacts> guest(String name, String uuid) {
+    return guest(name).filter(g -> g.uuid().toString().equals(uuid));
+  }
+
   public Optional<NetworkFacts> network(String name) {
     return networks.stream().filter(n -> n.name().equals(name)).findFirst();
   }

@@ -84,8 +84,8 @@ final class DevicesInPlace {
     return input
         .snapshot()
         .libvirt()
-        .guest(define.guest())
-        .filter(found -> found.persistent() && found.uuid().toString().equals(define.uuid()));
+        .guest(define.guest(), define.uuid())
+        .filter(GuestFacts::persistent);
   }
 
   private DevicesInPlace(PlanInput input, Guest guest, DefineGuest made, DefineGuest wanted) {

@@ -37,8 +37,7 @@ public record AttachDevice(
   public boolean isDone(Snapshot snapshot) {
     return snapshot
         .libvirt()
-        .guest(guest)
-        .filter(g -> g.uuid().toString().equals(uuid))
+        .guest(guest, uuid)
         .map(g -> g.attached().contains(device))
         .orElse(false);
   }

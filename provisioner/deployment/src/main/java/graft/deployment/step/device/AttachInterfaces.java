@@ -53,8 +53,7 @@ public record AttachInterfaces(String uri, String guest, String uuid, List<PciAd
   /** While the container runs, the host does not see the interfaces that it has. */
   @Override
   public boolean isDone(Snapshot snapshot) {
-    Optional<GuestFacts> found =
-        snapshot.libvirt().guest(guest).filter(g -> g.uuid().toString().equals(uuid));
+    Optional<GuestFacts> found = snapshot.libvirt().guest(guest, uuid);
     if (found.isEmpty()) {
       return false;
     }

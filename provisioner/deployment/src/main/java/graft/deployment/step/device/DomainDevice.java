@@ -38,8 +38,7 @@ record DomainDevice(String tag, String child, String attribute, String value, St
   /** Whether a guest is there with such a definition; one that was not examined counts as such. */
   static boolean isDefined(
       Snapshot snapshot, String guest, String uuid, Predicate<DefinitionFacts> wanted) {
-    Optional<GuestFacts> found =
-        snapshot.libvirt().guest(guest).filter(g -> g.uuid().toString().equals(uuid));
+    Optional<GuestFacts> found = snapshot.libvirt().guest(guest, uuid);
     return found.isPresent() && found.get().definition().map(wanted::test).orElse(true);
   }
 

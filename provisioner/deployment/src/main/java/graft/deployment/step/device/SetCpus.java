@@ -51,7 +51,7 @@ public record SetCpus(String uri, String guest, String uuid, int cpus, int most)
   }
 
   private Optional<GuestFacts> own(Snapshot snapshot) {
-    return snapshot.libvirt().guest(guest).filter(g -> g.uuid().toString().equals(uuid));
+    return snapshot.libvirt().guest(guest, uuid);
   }
 
   private static Optional<String> now(Optional<GuestFacts> found) {

@@ -46,7 +46,7 @@ public record SetMemory(String uri, String guest, String uuid, MemorySize memory
   }
 
   private Optional<GuestFacts> own(Snapshot snapshot) {
-    return snapshot.libvirt().guest(guest).filter(g -> g.uuid().toString().equals(uuid));
+    return snapshot.libvirt().guest(guest, uuid);
   }
 
   private static Optional<MemorySize> now(Optional<GuestFacts> found) {

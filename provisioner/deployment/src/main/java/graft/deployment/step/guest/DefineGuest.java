@@ -77,10 +77,7 @@ public record DefineGuest(String uri, String guest, String uuid, String summary,
   }
 
   private Optional<GuestFacts> own(Snapshot snapshot) {
-    return snapshot
-        .libvirt()
-        .guest(guest)
-        .filter(g -> g.uuid().toString().equals(uuid) && g.persistent());
+    return snapshot.libvirt().guest(guest, uuid).filter(GuestFacts::persistent);
   }
 
   /** What somebody has changed in libvirt since this step. */

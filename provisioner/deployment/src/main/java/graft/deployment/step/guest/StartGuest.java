@@ -51,7 +51,7 @@ public record StartGuest(String uri, String guest, String uuid, Path console) im
   }
 
   private Optional<GuestFacts> own(Snapshot snapshot) {
-    return snapshot.libvirt().guest(guest).filter(g -> g.uuid().toString().equals(uuid));
+    return snapshot.libvirt().guest(guest, uuid);
   }
 
   @Override
