@@ -4,7 +4,7 @@
 # machine is removed, and the machine ends. Needs no root. Takes minutes, without KVM many.
 #
 #   from.sh CLOUD-IMAGE OUTPUT.qcow2 [PACKAGE...]
-# qemu-guest-agent is always installed, and may run programs as Graft asks it to; Rocky and AlmaLinux forbid that as they are delivered.
+# qemu-guest-agent is always installed, and may run programs as Graft asks it to; the packages of Rocky and AlmaLinux forbid it that by default.
 # Needs: qemu-system-x86 qemu-utils dosfstools mtools
 set -euo pipefail
 export LC_ALL=C
@@ -12,13 +12,15 @@ export LC_ALL=C
 image=$(realpath "${1:?usage: from.sh CLOUD-IMAGE OUTPUT.qcow2 [PACKAGE...]}")
 out=$(realpath "${2:?usage: from.sh CLOUD-IMAGE OUTPUT.qcow2 [PACKAGE...]}")
 shift 2
-limit=${GRAFT_IMAGE_TIMEOUT:-1500}
+limit=${GRAFT_IMAGE_TIMEOUT:-1500} most_said=$((16 << 20))
 work=$(mktemp -d)
 qemu=''
 end() {
   [ -z "$qemu" ] || kill "$qemu" 2>/dev/null || true
   rm -rf "$work"
 }
+# The end of what the machine printed, whose control characters would reach a terminal.
+said() { tail -c 4096 "$log" | tr -cd '\n\t -~' | tail -n 20 >&2; }
 trap end EXIT
 trap 'exit 130' INT
 trap 'exit 143' TERM HUP
@@ -84,6 +86,7 @@ if [ -w /dev/kvm ] && grep -qwE 'vmx|svm' /proc/cpuinfo; then accelerators=kvm:t
 log=$work/console
 : >"$log"
 qemu-system-x86_64 -name graft-image -machine "pc,accel=$accelerators" -cpu max -smp 2 -m 2048 -nodefaults -display none -no-reboot \
+  -sandbox on,obsolete=deny,elevateprivileges=deny,spawn=deny,resourcecontrol=deny \
   -drive "file=$work/disk,format=qcow2,if=virtio,discard=unmap,cache=unsafe" -drive "file=$work/seed,format=raw,if=virtio,readonly=on" \
   -nic user,model=virtio-net-pci -device virtio-rng-pci -serial "file:$log" &
 qemu=$!
@@ -91,7 +94,12 @@ echo "from.sh: booted $(basename "$image") with $accelerators; cloud-init instal
 while kill -0 "$qemu" 2>/dev/null; do
   if [ "$SECONDS" -gt "$limit" ]; then
     echo "from.sh: it has not come to its end within $limit s (GRAFT_IMAGE_TIMEOUT); the end of its console:" >&2
-    tail -n 20 "$log" | tr -d '\r' >&2
+    said
+    exit 1
+  fi
+  if [ "$(stat -c %s "$log")" -gt "$most_said" ]; then
+    echo "from.sh: it has printed more than $most_said bytes; their end:" >&2
+    said
     exit 1
   fi
   sleep 1
@@ -100,7 +108,7 @@ wait "$qemu" || true
 qemu=''
 if ! tr -d '\r' <"$log" | grep -qx 'graft-image: done'; then
   echo "from.sh: the machine ended without having become an image; the end of its console:" >&2
-  tail -n 30 "$log" | tr -d '\r' >&2
+  said
   exit 1
 fi
 qemu-img convert -O qcow2 "$work/disk" "$out.partial"

@@ -41,7 +41,7 @@ final class CloudImageTest {
         #!/bin/bash
         for word; do
           case $word in
-            file:*) printf '%s' >"${word#file:}" ;;
+            file:*) log=${word#file:}; printf '%s' >"$log" ;;
             file=*/seed,*) word=${word#file=}; cp "${word%%%%,*}" '%s' ;;
           esac
         done
@@ -98,6 +98,26 @@ final class CloudImageTest {
 
     assertThat(built.code()).isEqualTo(1);
     assertThat(built.err()).contains("has not come to its end within 1 s").contains("login:");
+  }
+
+  @Test
+  void whatAHostileImagePrintsDoesNotReachTheTerminal() throws Exception {
+    machineThatSays("panic \\033]0;owned\\007\\r\\n", "exit 0");
+
+    Finished built = build();
+
+    assertThat(built.code()).isEqualTo(1);
+    assertThat(built.err()).contains("panic ]0;owned\n").doesNotContain("\u001b", "\u0007");
+  }
+
+  @Test
+  void aMachineThatPrintsWithoutEndIsEnded() throws Exception {
+    machineThatSays("x", "truncate -s 17M \"$log\"; exec sleep 1000");
+
+    Finished built = build();
+
+    assertThat(built.code()).isEqualTo(1);
+    assertThat(built.err()).contains("has printed more than 16777216 bytes");
   }
 
   @Test
