@@ -1,7 +1,7 @@
 # Builds a checkout if its sources are newer than its build. Sourced by ready.sh.
 
 newer_than_build() {
-  [ ! -f "$home/built" ] ||
+  [ ! -f "$home/built" ] || [ ! -f "$home/lib/graft.jar" ] ||
     [ -n "$(find "$root" \( -name target -o -name built -o -name .git \) -prune -o -type f -newer "$home/built" -print -quit)" ]
 }
 
