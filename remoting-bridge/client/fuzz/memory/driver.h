@@ -65,6 +65,8 @@ enum { NOT_READY = 600 };
   F(cuModuleGetFunction, (handle *, handle, const char *))                                                                    \
   F(cuModuleGetGlobal_v2, (ptr *, size_t *, handle, const char *))                                                            \
   F(cuStreamCreate, (handle *, unsigned))                                                                                     \
+  F(cuStreamDestroy_v2, (handle))                                                                                             \
+  F(cuEventDestroy_v2, (handle))                                                                                              \
   F(cuStreamSynchronize, (handle))                                                                                            \
   F(cuStreamQuery, (handle))                                                                                                  \
   F(cuStreamWaitEvent, (handle, handle, unsigned))                                                                            \

@@ -1,8 +1,9 @@
 /* Random work on memory of every kind, compared with a model: copies, fills, kernels, graphs, host functions, values that streams
  * write and wait for, and the program's own reads and writes, in several streams and threads.
  *
- *   memory [--seed N] [--rounds N | --seconds N] [--bytes N] [--large] [--threads N] [--share] [--apart] [--trace]
+ *   memory [--seed N] [--seeds N] [--rounds N | --seconds N] [--bytes N] [--large] [--threads N] [--share] [--apart] [--trace]
  *
+ * --seeds does the work of so many seeds, from --seed on, one after another in one process: as many rounds for each.
  * Buffers have up to --bytes (65536), two thirds of them more than half of it. With --large they have from 1 byte to --bytes (1 GiB),
  * and as many are small as large, as are the parts on which work is done. With --share each thread has another process, and both
  * work on memory of either by the calls cuIpc..., in an order that shared events make. A second device, if there is one, takes part; with
@@ -250,7 +251,11 @@ static void *run(void *argument) {
     compare(t, &t->buffers[i]);
     end(t, &t->buffers[i]);
   }
-  if (t->other >= 0) end_other(t);
+  if (t->other >= 0) leave_other(t);
+  for (int i = 1; i < STREAMS; i++) CHECK(cuStreamDestroy_v2(t->streams[i]));
+  for (int i = 0; i < STREAMS; i++) CHECK(cuEventDestroy_v2(t->event[i]));
+  CHECK(cuMemFreeHost(t->flag));
+  free(t->buffers);
   pthread_rwlock_unlock(&turns);
   return NULL;
 }
@@ -288,6 +293,7 @@ void start_cuda(void) {
 int main(int argc, char **argv) {
   uint64_t seed = (uint64_t)time(NULL) * 1000003u ^ (uint64_t)clock();
   size_t most = 0;
+  unsigned long seeds = 1;
   int count = 1;
   bool share = false;
   rounds_wanted = 200;
@@ -304,6 +310,8 @@ int main(int argc, char **argv) {
     }
     if (!strcmp(argv[i], "--seed"))
       seed = strtoull(value, NULL, 0);
+    else if (!strcmp(argv[i], "--seeds"))
+      seeds = strtoul(value, NULL, 0);
     else if (!strcmp(argv[i], "--rounds"))
       rounds_wanted = strtoul(value, NULL, 0);
     else if (!strcmp(argv[i], "--seconds"))
@@ -314,7 +322,8 @@ int main(int argc, char **argv) {
       count = atoi(value);
     else {
       fprintf(stderr,
-              "usage: %s [--seed N] [--rounds N | --seconds N] [--bytes N] [--large] [--threads N] [--share] [--apart] [--trace]\n",
+              "usage: %s [--seed N] [--seeds N] [--rounds N | --seconds N] [--bytes N] [--large] [--threads N] [--share] [--apart] "
+              "[--trace]\n",
               argv[0]);
       return 2;
     }
@@ -325,26 +334,29 @@ int main(int argc, char **argv) {
     fprintf(stderr, "%s: 1 to 64 threads, 64 bytes at least\n", argv[0]);
     return 2;
   }
-  printf("seed %llu, %d threads, up to %zu bytes\n", (unsigned long long)seed, count, most);
-  fflush(stdout);
   int *sockets = malloc((size_t)count * sizeof *sockets);
   for (int i = 0; i < count; i++) sockets[i] = share ? start_other() : -1;
-  start_cuda();
-  struct thread *threads = calloc((size_t)count, sizeof *threads);
   unsigned long rounds = 0, failed = 0, operations = 0;
-  for (int i = 0; i < count; i++) {
-    threads[i].number = i;
-    threads[i].random = (seed + (uint64_t)i) * 0x9e3779b97f4a7c15ull | 1;
-    threads[i].most = most;
-    threads[i].has_others = count > 1;
-    threads[i].other = sockets[i];
-    if (pthread_create(&threads[i].id, NULL, run, &threads[i])) return 2;
-  }
-  for (int i = 0; i < count; i++) {
-    pthread_join(threads[i].id, NULL);
-    rounds += threads[i].rounds;
-    failed += threads[i].failed;
-    operations += threads[i].operations;
+  for (unsigned long k = 0; k < seeds && failed <= 5; k++, seed++) {
+    printf("seed %llu, %d threads, up to %zu bytes\n", (unsigned long long)seed, count, most);
+    fflush(stdout);
+    if (!k) start_cuda();
+    struct thread *threads = calloc((size_t)count, sizeof *threads);
+    for (int i = 0; i < count; i++) {
+      threads[i].number = i;
+      threads[i].random = (seed + (uint64_t)i) * 0x9e3779b97f4a7c15ull | 1;
+      threads[i].most = most;
+      threads[i].has_others = count > 1;
+      threads[i].other = sockets[i];
+      if (pthread_create(&threads[i].id, NULL, run, &threads[i])) return 2;
+    }
+    for (int i = 0; i < count; i++) {
+      pthread_join(threads[i].id, NULL);
+      rounds += threads[i].rounds;
+      failed += threads[i].failed;
+      operations += threads[i].operations;
+    }
+    free(threads);
   }
   printf("%lu operations\nmemory: %lu passed, %lu failed\n", operations, rounds > failed ? rounds - failed : 0, failed);
   return failed != 0;

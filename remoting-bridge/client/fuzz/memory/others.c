@@ -11,7 +11,7 @@
 enum { MOST_BUFFERS = 32, EVENT_FLAGS = 2 | 4, OPEN_FLAGS = 1 }; /* no timing, for other processes; peer access when it is needed */
 
 struct request {
-  enum { MEET, OPEN, CLOSE, ALLOCATE, FREE, FILL_IT, ADD_TO_IT, WRITE_IT } what;
+  enum { MEET, OPEN, CLOSE, ALLOCATE, FREE, FILL_IT, ADD_TO_IT, WRITE_IT, LEAVE } what;
   int slot;
   size_t at, bytes;
   unsigned value;
@@ -39,6 +39,10 @@ struct other {
 static int answer(struct other *o, const struct request *r, struct reply *reply) {
   ptr *memory = &o->memory[r->slot];
   switch (r->what) {
+    case LEAVE:
+      TRY(cuStreamDestroy_v2(o->stream));
+      TRY(cuEventDestroy_v2(o->our_event));
+      return cuEventDestroy_v2(o->its_event);
     case MEET:
       TRY(cuStreamCreate(&o->stream, 1));
       TRY(cuIpcOpenEventHandle(&o->our_event, r->handle));
@@ -113,7 +117,8 @@ static struct ipc_handle ask(struct thread *t, const struct request *r) {
                                      "cuMemFree",
                                      "a fill",
                                      "a kernel",
-                                     "a copy"};
+                                     "a copy",
+                                     "an end"};
   char text[80];
   snprintf(text, sizeof text, "%s in the other process", what[r->what]);
   check(t, reply.error, text);
@@ -128,7 +133,11 @@ void meet_other(struct thread *t) {
   CHECK(cuIpcOpenEventHandle(&t->its_event, its));
 }
 
-void end_other(struct thread *t) { close(t->other); }
+void leave_other(struct thread *t) {
+  ask(t, &(struct request){.what = LEAVE});
+  CHECK(cuEventDestroy_v2(t->its_event));
+  CHECK(cuEventDestroy_v2(t->our_event));
+}
 
 static int slot_of(const struct thread *t, const struct buffer *b) { return (int)(b - t->buffers); }
 
