@@ -17,10 +17,11 @@ import org.junit.jupiter.api.parallel.ResourceAccessMode;
 import org.junit.jupiter.api.parallel.ResourceLock;
 
 /**
- * A Debian guest that Ansible sets up over SSH: the client's users in the guest, and faults during
- * the set-up.
+ * Faults while Ansible sets up a Debian guest over SSH, which take an emulated guest a quarter of
+ * an hour: {@code ./graft test --cloud}. {@link CloudGuestsTest} has one without faults.
  */
 @Tag("integration")
+@EnabledIfEnvironmentVariable(named = "GRAFT_CLOUD_TESTS", matches = "all")
 @EnabledIfEnvironmentVariable(named = GuestLab.IMAGE, matches = ".+")
 @Execution(ExecutionMode.CONCURRENT)
 @ResourceLock(GuestLab.CORE)
@@ -87,67 +88,11 @@ final class SshGuestTest {
   }
 
   @Test
-  void aGuestIsSetUpOverSsh() throws Exception {
-    assertThat(lab.graft(0, "plan", descriptor))
-        .contains("is set up by SSH and Ansible: a login is given, and Ansible is installed");
-    lab.graft(0, "apply", descriptor);
-    assertThat(lab.graft(0, "apply", descriptor)).contains("nothing to do");
-    assertThat(lab.graft(0, "verify", descriptor)).contains("ok on Graft software device 0");
-    assertThat(lab.run(0, ssh("member", CHECK))).contains("result=ok");
-    containersHaveTheGpuThatTheyAskFor();
-    aRealDriverIsKept();
-  }
-
-  /** This test takes an emulated guest a quarter of an hour: {@code ./graft test --cloud}. */
-  @Test
-  @EnabledIfEnvironmentVariable(named = "GRAFT_CLOUD_TESTS", matches = "all")
   void itRecoversFromWhatGoesWrong() throws Exception {
     lab.graft(0, "apply", descriptor);
     thePlaybookChangesNothing();
     whereSshIsRefusedTheAgentIsTheInstallMethod();
     aKeyThatIsRefusedIsSaid();
-  }
-
-  /** Uses the CDI specification, whose hook updates the container's loader cache. */
-  private void containersHaveTheGpuThatTheyAskFor() throws Exception {
-    lab.inGuest(
-        guest,
-        """
-        set -e
-        mkdir -p /srv/root/bin /srv/root/sbin /srv/root/etc /srv/root/lib64 /srv/root/proc /srv/root/sys /srv/root/dev
-        mkdir -p /srv/root/run /srv/root/tmp /srv/root/lib/x86_64-linux-gnu
-        cp -L /lib64/ld-linux-x86-64.so.2 /srv/root/lib64/
-        cp -L /lib/x86_64-linux-gnu/libc.so.6 /srv/root/lib/x86_64-linux-gnu/
-        cp %s /srv/root/bin/
-        echo 'include /etc/ld.so.conf.d/*.conf' >/srv/root/etc/ld.so.conf
-        """
-            .formatted(PROGRAM));
-    String run =
-        "podman run --rm --network=host --security-opt seccomp=unconfined %s --rootfs /srv/root /bin/loop 3 2>&1";
-    assertThat(lab.inGuest(guest, run.formatted("") + " || true"))
-        .contains("libcuda.so.1: cannot open shared object file");
-    String withGpu = run.formatted("--device graft/vgpu=all");
-    assertThat(lab.inGuest(guest, withGpu + " || true"))
-        .contains("has to be encrypted", "libssl3")
-        .doesNotContain("Read-only");
-    lab.inGuest(
-        guest,
-        "cd /lib/x86_64-linux-gnu && cp -L libssl.so.3 libcrypto.so.3 /srv/root/lib/x86_64-linux-gnu/");
-    assertThat(lab.inGuest(guest, withGpu)).contains("cuInit 0\nlooping\nended 0");
-  }
-
-  /**
-   * A guest with NVIDIA's driver uses that driver, and Graft's client after the driver is removed.
-   */
-  private void aRealDriverIsKept() throws Exception {
-    String driver = "/usr/lib/x86_64-linux-gnu/libcuda.so.1";
-    String loaded =
-        "python3 -c 'import ctypes, re; ctypes.CDLL(\"libcuda.so.1\");"
-            + " print(re.search(\"/.*libcuda.*\", open(\"/proc/self/maps\").read())[0])'";
-    lab.inGuest(guest, "cp /usr/lib/graft/libcuda.so.1 " + driver + " && ldconfig");
-    assertThat(lab.inGuest(guest, loaded)).contains("x86_64-linux-gnu/libcuda.so.1");
-    lab.inGuest(guest, "rm " + driver + " && ldconfig");
-    assertThat(lab.inGuest(guest, loaded)).contains("/usr/lib/graft/libcuda.so.1");
   }
 
   /** Runs the playbook alone, with the inventory that graft prints. */
@@ -199,20 +144,5 @@ final class SshGuestTest {
     lab.byAgent(guest, "mv ~admin/.ssh/away ~admin/.ssh/authorized_keys");
     lab.graft(0, "apply", descriptor);
     assertThat(lab.inGuest(guest, "cat /srv/text")).contains("three");
-  }
-
-  private List<String> ssh(String user, String command) throws Exception {
-    return List.of(
-        "ssh",
-        "-o",
-        "BatchMode=yes",
-        "-o",
-        "StrictHostKeyChecking=no",
-        "-o",
-        "UserKnownHostsFile=" + folder.resolve("known"),
-        "-i",
-        folder.resolve("key").toString(),
-        user + "@" + lab.address(guest),
-        command);
   }
 }
