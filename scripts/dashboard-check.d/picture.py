@@ -33,6 +33,10 @@ def number(value):
     return f"{value:.2f}".rstrip("0").rstrip(".")
 
 
+def place(value):
+    return f"{value:.1f}".rstrip("0").rstrip(".")
+
+
 def wide(text):
     """The width of a text of 11 px, which no sans-serif font exceeds by much."""
     return 6.4 * len(text)
@@ -155,7 +159,7 @@ def runs(points, step):
 
 
 def path(points):
-    return "M" + "L".join(f"{number(x)} {number(y)}" for x, y in points)
+    return "M" + "L".join(f"{place(x)} {place(y)}" for x, y in points)
 
 
 def timeseries(panel, width, height, span, colours):

@@ -134,6 +134,7 @@ final class DashboardTest {
   @Test
   void theFirstEventsOfASeriesAreCounted() {
     GpuHealthModel gpus = new GpuHealthModel(Optional.empty());
+    gpus.look();
     String atFirst = new ServerMetrics().page(1, 0, gpus.health().gpus());
     Pattern increase = Pattern.compile("increase\\(((graft_[a-z_]+)(?:\\{[^}]*})?)\\[(\\w+)]\\)");
     int counted = 0;
