@@ -201,14 +201,15 @@ def timeseries(panel, width, height, span, colours):
             if step["value"] is not None:
                 y = number(at_y(step["value"]))
                 yield f'<line x1="{LEFT}" x2="{width - RIGHT:g}" y1="{y}" y2="{y}" stroke="#b3261e" stroke-dasharray="2 3"/>'
-    for i, (one, colour) in enumerate(zip(series, of)):
+    if stacking:
+        for (low, high), colour in zip(edges, of):
+            outline = [(at_x(at), at_y(v)) for at, v in zip(times, high)] + [(at_x(at), at_y(v)) for at, v in zip(times, low)][::-1]
+            yield f'<path d="{path(outline)}Z" fill="{colour}" fill-opacity="{custom["fillOpacity"] / 100}"/>'
+    for i, (one, colour) in reversed(list(enumerate(zip(series, of)))):  # one that is 0 hides none that is stacked below it
+        points = one["values"]
         if stacking:
-            low, high = ([(at_x(at), at_y(v)) for at, v in zip(times, edge)] for edge in edges[i])
-            yield f'<path d="{path(high + low[::-1])}Z" fill="{colour}" fill-opacity="{custom["fillOpacity"] / 100}"/>'
-            there = {at for at, _ in one["values"]}
+            there = {at for at, _ in points}
             points = [(at, value) for at, value in zip(times, edges[i][1]) if at in there]
-        else:
-            points = one["values"]
         dash = ' stroke-dasharray="6 4"' if one["dash"] else ""
         for run in runs(points, times[1] - times[0] if len(times) > 1 else 1):
             yield f'<path d="{path([(at_x(at), at_y(v)) for at, v in run])}" class="line" stroke="{colour}"{dash}/>'
