@@ -100,15 +100,18 @@ public final class GpuLease {
     long began = System.nanoTime();
     addWaiting(1);
     ask.run();
+    long counted = began;
     boolean interrupted = false;
     while (!tryBegin()) {
       if (pollsOn(began)) {
         Thread.onSpinWait();
       } else {
         interrupted |= sleep();
+        counted = addWaited(counted); // a wait may be long, and is measured meanwhile
       }
     }
-    addWaited(System.nanoTime() - began);
+    addWaiting(-1);
+    addWaited(counted);
     if (interrupted) {
       Thread.currentThread().interrupt();
     }
@@ -164,10 +167,22 @@ public final class GpuLease {
     put(LeasePage.WAITING, waiting);
   }
 
-  private synchronized void addWaited(long nanos) {
-    addWaiting(-1);
-    waited += nanos;
+  /** Adds the time from the given one until now, and returns now. */
+  private synchronized long addWaited(long from) {
+    long now = System.nanoTime();
+    waited += now - from;
     put(LeasePage.WAITED, waited);
+    return now;
+  }
+
+  /** Counts the work that runs until now; otherwise work is counted when all of it has ended. */
+  public synchronized void measure() {
+    if (running > 0) {
+      long now = nanos.getAsLong();
+      used += now - since;
+      since = now;
+      put(LeasePage.USED, used);
+    }
   }
 
   /** Ends a piece of work. */

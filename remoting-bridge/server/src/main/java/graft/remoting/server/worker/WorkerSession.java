@@ -246,6 +246,7 @@ final class WorkerSession {
   }
 
   private synchronized void report() throws IOException {
+    lease.measure();
     RecordHandler executor = handler;
     if (executor == null) {
       return;

@@ -82,7 +82,8 @@ public final class GpuHealthModel implements HealthSource {
     // holds nothing
   }
 
-  private void look() {
+  /** The server asks for the GPUs' state. */
+  public void look() {
     try {
       health.look();
     } catch (InterruptedException e) {

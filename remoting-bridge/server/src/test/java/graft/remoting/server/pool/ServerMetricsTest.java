@@ -1,6 +1,7 @@
 package graft.remoting.server.pool;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import graft.remoting.server.control.ControlMessage;
 import graft.remoting.server.control.DeviceSpec;
@@ -9,15 +10,19 @@ import graft.remoting.server.exchange.SessionLimits;
 import graft.remoting.server.health.GpuHealthModel;
 import graft.remoting.server.protocol.HandshakeStatus;
 import graft.remoting.server.system.Bytes;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.concurrent.TimeUnit;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 
 /** The page of metrics. */
 final class ServerMetricsTest {
@@ -159,6 +164,26 @@ final class ServerMetricsTest {
         .contains("graft_gpu_slowed" + second + ",reason=\"power_brake\"} 1\n")
         .contains("graft_gpu_slowed" + first + ",reason=\"power_brake\"} 0\n");
     assertThat(metrics.page(0, 0, List.of())).doesNotContain("graft_gpu");
+  }
+
+  @Test
+  void promtoolFindsNoFault(@TempDir Path folder) throws Exception {
+    Path promtool = Path.of("/usr/bin/promtool");
+    assumeTrue(Files.isExecutable(promtool), "Debian's package prometheus is not installed");
+    uses(start("a\"b\\c"), 1, 1, 1);
+    metrics.sessionStarted(session("limited", new SessionLimits(0, 0, 30, 0, 0)));
+    GpuHealthModel gpus = new GpuHealthModel(Optional.empty());
+    gpus.xid(31);
+    Path page = Files.writeString(folder.resolve("page"), metrics.page(3, 0, gpus.health().gpus()));
+    Path said = folder.resolve("said");
+    Process check =
+        new ProcessBuilder(promtool.toString(), "check", "metrics")
+            .redirectInput(page.toFile())
+            .redirectErrorStream(true)
+            .redirectOutput(said.toFile())
+            .start();
+    assertThat(check.waitFor(60, TimeUnit.SECONDS)).isTrue();
+    assertThat(check.exitValue()).as(Files.readString(said)).isZero();
   }
 
   /** What {@code promtool check metrics} reports, and the format's own rules. */
