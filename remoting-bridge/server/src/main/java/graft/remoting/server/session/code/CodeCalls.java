@@ -31,6 +31,7 @@ public final class CodeCalls implements SessionCalls.Code {
   private final HostCountedDevice counted;
   private final HostMemory memory;
   private final HandleTables handles;
+  private final FunctionAttributes attributes;
   private final Set<Long> kernels = new HashSet<>();
 
   /**
@@ -51,6 +52,7 @@ public final class CodeCalls implements SessionCalls.Code {
     this.counted = counted;
     this.memory = memory;
     this.handles = handles;
+    this.attributes = new FunctionAttributes(device);
     this.printing = printing;
     this.atomics = atomics;
     this.kept = kept;
@@ -178,6 +180,25 @@ public final class CodeCalls implements SessionCalls.Code {
   }
 
   @Override
+  public int graftModuleGetFunction_v2(
+      Call call,
+      long function,
+      long module,
+      long name,
+      long count,
+      long layout,
+      int capacity,
+      long known,
+      long values,
+      int valueCount) {
+    int result = graftModuleGetFunction(call, function, module, name, count, layout, capacity);
+    if (result == CudaResult.SUCCESS) {
+      attributes.here(Memory.getLong(function), false, known, values, valueCount);
+    }
+    return result;
+  }
+
+  @Override
   public int graftModuleGetFunction(
       Call call, long function, long module, long name, long count, long layout, int capacity) {
     handles.madeOf(HandleKind.MODULE, module);
@@ -188,6 +209,25 @@ public final class CodeCalls implements SessionCalls.Code {
     long handle = Memory.getLong(function);
     kernels.remove(handle);
     return layout(handle, count, layout, capacity);
+  }
+
+  @Override
+  public int graftLibraryGetKernel_v2(
+      Call call,
+      long function,
+      long library,
+      long name,
+      long count,
+      long layout,
+      int capacity,
+      long known,
+      long values,
+      int valueCount) {
+    int result = graftLibraryGetKernel(call, function, library, name, count, layout, capacity);
+    if (result == CudaResult.SUCCESS) {
+      attributes.here(Memory.getLong(function), true, known, values, valueCount);
+    }
+    return result;
   }
 
   @Override
@@ -377,14 +417,21 @@ public final class CodeCalls implements SessionCalls.Code {
   }
 
   @Override
-  public int graftFunctionGetAttribute(
-      Call call, long function, int attribute, int dev, long value) {
-    if (value == 0) {
+  public int graftFunctionAttributes(
+      Call call, long function, int dev, long known, long values, int valueCount) {
+    if (known == 0 || values == 0) {
       return CudaResult.INVALID_VALUE;
     }
-    return kernels.contains(function)
-        ? device.cuKernelGetAttribute(value, attribute, function, dev)
-        : device.cuFuncGetAttribute(value, attribute, function);
+    attributes.all(function, kernels.contains(function), dev, known, values, valueCount);
+    return CudaResult.SUCCESS;
+  }
+
+  @Override
+  public int graftFunctionGetAttribute(
+      Call call, long function, int attribute, int dev, long value) {
+    return value == 0
+        ? CudaResult.INVALID_VALUE
+        : attributes.one(function, kernels.contains(function), attribute, dev, value);
   }
 
   @Override

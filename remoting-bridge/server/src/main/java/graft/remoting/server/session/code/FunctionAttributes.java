@@ -1,0 +1,56 @@
+package graft.remoting.server.session.code;
+
+import graft.remoting.device.CudaDevice;
+import graft.remoting.device.CudaResult;
+import graft.remoting.device.Memory;
+import graft.remoting.server.system.Scratch;
+
+/** Asks the driver for the attributes of functions and kernels. */
+final class FunctionAttributes {
+  /** A client may ask for more attributes, which have no bit in the mask. */
+  private static final int MOST = Integer.SIZE;
+
+  private final CudaDevice device;
+
+  FunctionAttributes(CudaDevice device) {
+    this.device = device;
+  }
+
+  /** One attribute of a kernel of a library on a device, or of a function. */
+  int one(long function, boolean kernel, int attribute, int ordinal, long value) {
+    return kernel
+        ? device.cuKernelGetAttribute(value, attribute, function, ordinal)
+        : device.cuFuncGetAttribute(value, attribute, function);
+  }
+
+  /**
+   * The first attributes on a device.
+   *
+   * @param known where the mask is written: bit N is set if the driver answers attribute N
+   * @param values where the values are written, 4 bytes each; 0 for what the driver refuses
+   */
+  void all(long function, boolean kernel, int ordinal, long known, long values, int count) {
+    int mask = 0;
+    for (int i = 0; i < Math.min(count, MOST); i++) {
+      long value = values + (long) Integer.BYTES * i;
+      if (one(function, kernel, i, ordinal, value) == CudaResult.SUCCESS) {
+        mask |= 1 << i;
+      } else {
+        Memory.putInt(value, 0);
+      }
+    }
+    Memory.putInt(known, mask);
+  }
+
+  /** The same on the device of the current context; none if no context is current. */
+  void here(long function, boolean kernel, long known, long values, int count) {
+    if (known == 0 || values == 0) {
+      return;
+    }
+    try (Scratch ordinal = new Scratch(Integer.BYTES)) {
+      if (device.cuCtxGetDevice(ordinal.address()) == CudaResult.SUCCESS) {
+        all(function, kernel, Memory.getInt(ordinal.address()), known, values, count);
+      }
+    }
+  }
+}
