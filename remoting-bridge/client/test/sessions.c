@@ -75,7 +75,8 @@ static size_t results(const struct server *server, int function, uint8_t *body) 
     case FN_cuMemGetInfo_v2: memcpy(body, numbers, 16); return 16;
     case FN_graftModuleGetFunction_v2: return 8 + 4 * 192 + attributes(server, ATTRIBUTES, body + 8 + 4 * 192);
     case FN_graftFunctionAttributes: return attributes(server, ATTRIBUTES + 100, body);
-    case FN_graftFunctionGetAttribute: return 8;
+    case FN_graftFunctionGetAttribute:
+    case FN_graftOccupancyClusters: return 8;
     case FN_graftKnownCode:
       if (known) memcpy(body, server->known, 32);
       memcpy(body + 32 * GRAFT_MOST_KNOWN_CODE, &known, 4);
@@ -249,7 +250,7 @@ static void attributes_come_with_the_function(void) {
   CHECK(!cuModuleGetFunction(&function, module_b, "with attributes"));
   for (int i = 0; i < GRAFT_FUNCTION_ATTRIBUTES; i++) CHECK(i == 15 || is_attribute(function, i, ATTRIBUTES + i));
   CHECK(!cuFuncSetAttribute(function, 8, 77) && is_attribute(function, 8, 77));
-  CHECK(!cuFuncSetAttribute(function, 8, 77) && calls(&server_b, FN_graftFunctionSetAttribute) == 1);
+  CHECK(!cuFuncSetAttribute(function, 8, 77) && !cuCtxSynchronize() && calls(&server_b, FN_graftFunctionSetAttribute) == 1);
   CHECK(cuFuncGetAttribute(&value, GRAFT_FUNCTION_ATTRIBUTES, function) == GRAFT_INVALID_VALUE);
   CHECK(cuFuncGetAttribute(&value, 31, function) == GRAFT_INVALID_VALUE && !questions(&server_b));
   /* What the server does not know it is asked for alone, as its error is the answer. */
@@ -280,10 +281,40 @@ static void attributes_are_of_a_device(void) {
   CHECK(!cuModuleGetFunction(&function, module_b, "of no device"));
   __atomic_store_n(&server_b.fault, 400, __ATOMIC_RELEASE);
   CHECK(cuFuncGetAttribute(&value, 3, function) == 400);
+  CHECK(!cuFuncSetAttribute(function, 8, 77)); /* which is not forgotten for what the server says later */
   __atomic_store_n(&server_b.fault, 0, __ATOMIC_RELEASE);
   __atomic_store_n(&server_b.answered, ~0u, __ATOMIC_RELEASE);
   CHECK(is_attribute(function, 3, ATTRIBUTES + 103) && is_attribute(function, 4, ATTRIBUTES + 104));
-  CHECK((int)questions(&server_b) == before + 3);
+  CHECK(is_attribute(function, 8, 77) && (int)questions(&server_b) == before + 4);
+}
+
+struct cluster_question {
+  unsigned grid[3], block[3], shared;
+  void *stream, *attributes;
+  unsigned count;
+};
+
+/* The size of clusters (attribute 4), in memory that the program has used for something else. */
+static int clusters_of(unsigned size, int before, unsigned shared) {
+  uint8_t attribute[72];
+  const unsigned id = 4, sizes[] = {size, 1, 1};
+  memset(attribute, before, sizeof attribute);
+  memcpy(attribute, &id, sizeof id);
+  memcpy(attribute + 8, sizes, sizeof sizes);
+  struct cluster_question question = {{8, 1, 1}, {32, 1, 1}, shared, NULL, attribute, 1};
+  int clusters;
+  return cuOccupancyMaxActiveClusters(&clusters, function_b, &question);
+}
+
+/* An occupancy is asked for once. */
+static void occupancy_is_remembered(void) {
+  cuCtxSetCurrent(context_b);
+  CHECK(!clusters_of(2, 0, 0) && calls(&server_b, FN_graftOccupancyClusters) == 1);
+  CHECK(!clusters_of(2, 0, 0) && !clusters_of(2, 0xaa, 0) && calls(&server_b, FN_graftOccupancyClusters) == 1);
+  CHECK(!clusters_of(4, 0, 0) && calls(&server_b, FN_graftOccupancyClusters) == 2);
+  CHECK(!clusters_of(4, 0, 64) && calls(&server_b, FN_graftOccupancyClusters) == 3);
+  CHECK(!cuFuncSetAttribute(function_b, 8, 4096)); /* on which the answers depend */
+  CHECK(!clusters_of(4, 0, 64) && calls(&server_b, FN_graftOccupancyClusters) == 4);
 }
 
 /* Both servers return the same address. The current context selects the session of an address; freeing finds the owner. */
@@ -400,6 +431,7 @@ int main(void) {
   modules();
   attributes_come_with_the_function();
   attributes_are_of_a_device();
+  occupancy_is_remembered();
   device_memory();
   host_memory();
   host_functions();
