@@ -276,6 +276,11 @@ static void attributes_are_of_a_device(void) {
   CHECK(is_attribute(function, 8, ATTRIBUTES + 108) && (int)questions(&server_b) == before + 1);
   cuCtxSetCurrent(context_b);
   CHECK(is_attribute(function, 8, 77) && (int)questions(&server_b) == before + 1);
+  cuCtxSetCurrent(other);
+  CHECK(!cuModuleGetFunction(&function, module_b, "of the other device") && is_attribute(function, 3, ATTRIBUTES + 3));
+  cuCtxSetCurrent(context_b);
+  CHECK((int)questions(&server_b) == before + 1 && is_attribute(function, 3, ATTRIBUTES + 103));
+  CHECK((int)questions(&server_b) == before + 2);
   /* A server that knew none, as it has no context, is asked again, and so is one that fails. */
   __atomic_store_n(&server_b.answered, 0, __ATOMIC_RELEASE);
   CHECK(!cuModuleGetFunction(&function, module_b, "of no device"));
@@ -285,7 +290,7 @@ static void attributes_are_of_a_device(void) {
   __atomic_store_n(&server_b.fault, 0, __ATOMIC_RELEASE);
   __atomic_store_n(&server_b.answered, ~0u, __ATOMIC_RELEASE);
   CHECK(is_attribute(function, 3, ATTRIBUTES + 103) && is_attribute(function, 4, ATTRIBUTES + 104));
-  CHECK(is_attribute(function, 8, 77) && (int)questions(&server_b) == before + 4);
+  CHECK(is_attribute(function, 8, 77) && (int)questions(&server_b) == before + 5);
 }
 
 struct cluster_question {
