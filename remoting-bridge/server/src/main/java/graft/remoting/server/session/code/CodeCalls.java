@@ -193,7 +193,7 @@ public final class CodeCalls implements SessionCalls.Code {
       int valueCount) {
     int result = graftModuleGetFunction(call, function, module, name, count, layout, capacity);
     if (result == CudaResult.SUCCESS) {
-      attributes.here(Memory.getLong(function), false, known, values, valueCount);
+      attributes.here(call, Memory.getLong(function), false, known, values, valueCount);
     }
     return result;
   }
@@ -225,7 +225,7 @@ public final class CodeCalls implements SessionCalls.Code {
       int valueCount) {
     int result = graftLibraryGetKernel(call, function, library, name, count, layout, capacity);
     if (result == CudaResult.SUCCESS) {
-      attributes.here(Memory.getLong(function), true, known, values, valueCount);
+      attributes.here(call, Memory.getLong(function), true, known, values, valueCount);
     }
     return result;
   }

@@ -3,6 +3,7 @@ package graft.remoting.server.session.code;
 import graft.remoting.device.CudaDevice;
 import graft.remoting.device.CudaResult;
 import graft.remoting.device.Memory;
+import graft.remoting.server.session.call.Call;
 import graft.remoting.server.system.Scratch;
 
 /** Asks the driver for the attributes of functions and kernels. */
@@ -42,9 +43,12 @@ final class FunctionAttributes {
     Memory.putInt(known, mask);
   }
 
-  /** The same on the device of the current context; none if no context is current. */
-  void here(long function, boolean kernel, long known, long values, int count) {
-    if (known == 0 || values == 0) {
+  /**
+   * The same on the device of the call's context. There are none if the call has no context: the
+   * current one is then that of an earlier call, and perhaps on another device.
+   */
+  void here(Call call, long function, boolean kernel, long known, long values, int count) {
+    if (call.contextId() == 0 || known == 0 || values == 0) {
       return;
     }
     try (Scratch ordinal = new Scratch(Integer.BYTES)) {
