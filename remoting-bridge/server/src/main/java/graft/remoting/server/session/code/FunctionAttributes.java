@@ -6,10 +6,12 @@ import graft.remoting.device.Memory;
 import graft.remoting.server.session.call.Call;
 import graft.remoting.server.system.Scratch;
 
-/** Asks the driver for the attributes of functions and kernels. */
+/** Asks the driver for the names and the attributes of functions and kernels. */
 final class FunctionAttributes {
   /** A client may ask for more attributes, which have no bit in the mask. */
   private static final int MOST = Integer.SIZE;
+
+  private static final int MAX_NAME = 1 << 16;
 
   private final CudaDevice device;
 
@@ -55,6 +57,30 @@ final class FunctionAttributes {
       if (device.cuCtxGetDevice(ordinal.address()) == CudaResult.SUCCESS) {
         all(function, kernel, Memory.getInt(ordinal.address()), known, values, count);
       }
+    }
+  }
+
+  /** Writes as much of the name as there is room for, and a zero behind it, in zeroed memory. */
+  int name(long function, boolean kernel, long name, int capacity) {
+    if (name == 0 || capacity <= 0) {
+      return CudaResult.INVALID_VALUE;
+    }
+    try (Scratch pointer = new Scratch(8)) {
+      int result =
+          kernel
+              ? device.cuKernelGetName(pointer.address(), function)
+              : device.cuFuncGetName(pointer.address(), function);
+      long text = Memory.getLong(pointer.address());
+      if (result != CudaResult.SUCCESS || text == 0) {
+        return result;
+      }
+      int limit = Math.min(capacity - 1, MAX_NAME);
+      int length = 0;
+      while (length < limit && Memory.getByte(text + length) != 0) {
+        length++;
+      }
+      Memory.copy(text, name, length);
+      return CudaResult.SUCCESS;
     }
   }
 }
