@@ -13,6 +13,7 @@
 #include "base/crypto.h"
 #include "fake_server.h"
 #include "graft_rpc.h"
+#include "module/functions.h"
 #include "session/session.h"
 #include "session/state.h"
 
@@ -30,6 +31,7 @@ static int passed, failed;
 
 #define ADDRESS 0x700000000000ull /* both servers return it */
 #define CODE (128u << 10)
+#define ATTRIBUTES 1000 /* the value of the first attribute of a function */
 
 GRAFT_EXPORT const char *graftChannel(void);
 
@@ -40,7 +42,8 @@ struct server {
   uint64_t memory;
   const uint8_t *known; /* the hash of code that the server has, or NULL */
   int listener, port, fd;
-  int fault; /* the result of every call that waits, once it is set */
+  uint32_t answered; /* a bit for each attribute of functions */
+  int fault;         /* the result of every call that waits, once it is set */
   unsigned calls[GRAFT_FUNCTIONS];
   uint64_t context, first; /* context and first parameter of the last call of the watched function */
   int watched;
@@ -55,6 +58,13 @@ static size_t snapshot(const struct server *server, uint8_t *body) {
   return 4096;
 }
 
+/* The attributes of a function: a mask of those that are known, which may have bits of attributes that the client knows nothing of, and values. */
+static size_t attributes(const struct server *server, int base, uint8_t *body) {
+  memcpy(body, &server->answered, 4);
+  for (int i = 0; i < GRAFT_FUNCTION_ATTRIBUTES; i++, base++) memcpy(body + 8 + 4 * i, &base, 4);
+  return 8 + 4 * GRAFT_FUNCTION_ATTRIBUTES;
+}
+
 /* The results of a call, as many bytes as the client expects. */
 static size_t results(const struct server *server, int function, uint8_t *body) {
   const uint64_t address = ADDRESS, numbers[] = {1, server->memory};
@@ -63,7 +73,10 @@ static size_t results(const struct server *server, int function, uint8_t *body) 
     case FN_graftSnapshot: return snapshot(server, body);
     case FN_cuMemAlloc_v2: memcpy(body, &address, 8); return 8;
     case FN_cuMemGetInfo_v2: memcpy(body, numbers, 16); return 16;
-    case FN_graftModuleGetFunction: return 8 + 4 * 192;
+    case FN_graftModuleGetFunction_v2: return 8 + 4 * 192 + attributes(server, ATTRIBUTES, body + 8 + 4 * 192);
+    case FN_graftFunctionAttributes: return attributes(server, ATTRIBUTES + 100, body);
+    case FN_graftFunctionGetAttribute:
+    case FN_graftOccupancyClusters: return 8;
     case FN_graftKnownCode:
       if (known) memcpy(body, server->known, 32);
       memcpy(body + 32 * GRAFT_MOST_KNOWN_CODE, &known, 4);
@@ -219,6 +232,96 @@ static void modules(void) {
   CHECK(calls(&server_b, FN_graftLaunch) == 1 && !calls(&server_a, FN_graftLaunch));
 }
 
+static unsigned questions(struct server *server) {
+  return calls(server, FN_graftFunctionAttributes) + calls(server, FN_graftFunctionGetAttribute);
+}
+
+static bool is_attribute(void *function, int attribute, int expected) {
+  int value = -1;
+  return !cuFuncGetAttribute(&value, attribute, function) && value == expected;
+}
+
+/* The attributes of a function come with it, for the current device. */
+static void attributes_come_with_the_function(void) {
+  void *function, *second;
+  int value;
+  cuCtxSetCurrent(context_b);
+  __atomic_store_n(&server_b.answered, ~(1u << 15), __ATOMIC_RELEASE);
+  CHECK(!cuModuleGetFunction(&function, module_b, "with attributes"));
+  for (int i = 0; i < GRAFT_FUNCTION_ATTRIBUTES; i++) CHECK(i == 15 || is_attribute(function, i, ATTRIBUTES + i));
+  CHECK(!cuFuncSetAttribute(function, 8, 77) && is_attribute(function, 8, 77));
+  CHECK(!cuFuncSetAttribute(function, 8, 77) && !cuCtxSynchronize() && calls(&server_b, FN_graftFunctionSetAttribute) == 1);
+  CHECK(cuFuncGetAttribute(&value, GRAFT_FUNCTION_ATTRIBUTES, function) == GRAFT_INVALID_VALUE);
+  CHECK(cuFuncGetAttribute(&value, 31, function) == GRAFT_INVALID_VALUE && !questions(&server_b));
+  /* What the server does not know it is asked for alone, as its error is the answer. */
+  CHECK(is_attribute(function, 15, 0) && questions(&server_b) == 1);
+  CHECK(is_attribute(function, 15, 0) && questions(&server_b) == 1);
+  CHECK(!cuModuleGetFunction(&second, module_b, "with attributes") && second == function);
+  cuCtxSetCurrent(context_a);
+  CHECK(!questions(&server_a));
+}
+
+/* What came with a function holds for one device: the others are asked about, once each. */
+static void attributes_are_of_a_device(void) {
+  void *function, *other;
+  int value, before = (int)questions(&server_b);
+  graft_session_use(&session_b);
+  CHECK(!cuDevicePrimaryCtxRetain(&other, 1));
+  graft_session_use(NULL);
+  cuCtxSetCurrent(context_b);
+  CHECK(!cuModuleGetFunction(&function, module_b, "of a device") && is_attribute(function, 3, ATTRIBUTES + 3));
+  CHECK(!cuFuncSetAttribute(function, 8, 77));
+  cuCtxSetCurrent(other);
+  CHECK(is_attribute(function, 3, ATTRIBUTES + 103) && is_attribute(function, 4, ATTRIBUTES + 104));
+  CHECK(is_attribute(function, 8, ATTRIBUTES + 108) && (int)questions(&server_b) == before + 1);
+  cuCtxSetCurrent(context_b);
+  CHECK(is_attribute(function, 8, 77) && (int)questions(&server_b) == before + 1);
+  cuCtxSetCurrent(other);
+  CHECK(!cuModuleGetFunction(&function, module_b, "of the other device") && is_attribute(function, 3, ATTRIBUTES + 3));
+  cuCtxSetCurrent(context_b);
+  CHECK((int)questions(&server_b) == before + 1 && is_attribute(function, 3, ATTRIBUTES + 103));
+  CHECK((int)questions(&server_b) == before + 2);
+  /* A server that knew none, as it has no context, is asked again, and so is one that fails. */
+  __atomic_store_n(&server_b.answered, 0, __ATOMIC_RELEASE);
+  CHECK(!cuModuleGetFunction(&function, module_b, "of no device"));
+  __atomic_store_n(&server_b.fault, 400, __ATOMIC_RELEASE);
+  CHECK(cuFuncGetAttribute(&value, 3, function) == 400);
+  CHECK(!cuFuncSetAttribute(function, 8, 77)); /* which is not forgotten for what the server says later */
+  __atomic_store_n(&server_b.fault, 0, __ATOMIC_RELEASE);
+  __atomic_store_n(&server_b.answered, ~0u, __ATOMIC_RELEASE);
+  CHECK(is_attribute(function, 3, ATTRIBUTES + 103) && is_attribute(function, 4, ATTRIBUTES + 104));
+  CHECK(is_attribute(function, 8, 77) && (int)questions(&server_b) == before + 5);
+}
+
+struct cluster_question {
+  unsigned grid[3], block[3], shared;
+  void *stream, *attributes;
+  unsigned count;
+};
+
+/* The size of clusters (attribute 4), in memory that the program has used for something else. */
+static int clusters_of(unsigned size, int before, unsigned shared) {
+  uint8_t attribute[72];
+  const unsigned id = 4, sizes[] = {size, 1, 1};
+  memset(attribute, before, sizeof attribute);
+  memcpy(attribute, &id, sizeof id);
+  memcpy(attribute + 8, sizes, sizeof sizes);
+  struct cluster_question question = {{8, 1, 1}, {32, 1, 1}, shared, NULL, attribute, 1};
+  int clusters;
+  return cuOccupancyMaxActiveClusters(&clusters, function_b, &question);
+}
+
+/* An occupancy is asked for once. */
+static void occupancy_is_remembered(void) {
+  cuCtxSetCurrent(context_b);
+  CHECK(!clusters_of(2, 0, 0) && calls(&server_b, FN_graftOccupancyClusters) == 1);
+  CHECK(!clusters_of(2, 0, 0) && !clusters_of(2, 0xaa, 0) && calls(&server_b, FN_graftOccupancyClusters) == 1);
+  CHECK(!clusters_of(4, 0, 0) && calls(&server_b, FN_graftOccupancyClusters) == 2);
+  CHECK(!clusters_of(4, 0, 64) && calls(&server_b, FN_graftOccupancyClusters) == 3);
+  CHECK(!cuFuncSetAttribute(function_b, 8, 4096)); /* on which the answers depend */
+  CHECK(!clusters_of(4, 0, 64) && calls(&server_b, FN_graftOccupancyClusters) == 4);
+}
+
 /* Both servers return the same address. The current context selects the session of an address; freeing finds the owner. */
 static void device_memory(void) {
   uint64_t in_a, in_b, base;
@@ -331,6 +434,9 @@ int main(void) {
   contexts();
   streams_and_events();
   modules();
+  attributes_come_with_the_function();
+  attributes_are_of_a_device();
+  occupancy_is_remembered();
   device_memory();
   host_memory();
   host_functions();

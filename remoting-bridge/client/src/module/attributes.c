@@ -1,4 +1,4 @@
-/* Attributes of functions, which are asked for once. Occupancy depends on attributes, so setting one discards the remembered answers. */
+/* Attributes of functions, which are asked for once, all together: programs ask about ten of each kernel. Occupancy depends on attributes, so setting one discards the remembered answers. */
 #include <pthread.h>
 #include <stdlib.h>
 
@@ -30,12 +30,29 @@ static void forget_facts(struct graft_object *function) {
   }
 }
 
+void graft_facts_learn(struct graft_facts *facts, uint32_t mask, const int *values) {
+  for (unsigned i = 0; i < GRAFT_FUNCTION_ATTRIBUTES; i++) {
+    if (mask & ~facts->known & 1u << i) facts->attribute[i] = values[i];
+  }
+  facts->known |= mask & ((1u << GRAFT_FUNCTION_ATTRIBUTES) - 1);
+  facts->asked = true;
+}
+
+static int ask_all(struct graft_object *function, struct graft_facts *facts) {
+  uint32_t mask = 0;
+  int values[GRAFT_FUNCTION_ATTRIBUTES];
+  int r = rpc_graftFunctionAttributes(function, facts->device, &mask, values, GRAFT_FUNCTION_ATTRIBUTES);
+  if (!r) graft_facts_learn(facts, mask, values);
+  return r;
+}
+
 int graft_function_attribute(struct graft_object *function, int attribute, int device, int *value) {
-  if (attribute < 0 || attribute >= 24) return GRAFT_INVALID_VALUE;
+  if (attribute < 0 || attribute >= GRAFT_FUNCTION_ATTRIBUTES) return GRAFT_INVALID_VALUE;
   pthread_mutex_lock(&function->u.function.lock);
   struct graft_facts *facts = graft_facts(function, device);
   int r = facts ? 0 : GRAFT_OUT_OF_MEMORY;
-  if (!r && !(facts->known & 1u << attribute)) {
+  if (!r && !facts->asked && !(facts->known & 1u << attribute)) r = ask_all(function, facts);
+  if (!r && !(facts->known & 1u << attribute)) { /* the driver refused it, and is asked again for its error */
     r = rpc_graftFunctionGetAttribute(function, attribute, device, &facts->attribute[attribute]);
     if (!r) facts->known |= 1u << attribute;
   }

@@ -1,4 +1,4 @@
-/* Functions of modules and libraries, which the server describes with the layout of their parameters. */
+/* Functions of modules and libraries, which the server describes with the layout of their parameters and their attributes. */
 #include "module/functions.h"
 
 #include <pthread.h>
@@ -44,6 +44,27 @@ static int complete(struct graft_object *function, uint32_t count, const uint32_
   return r;
 }
 
+/* Has the server find a function. What programs do with a new function is to ask for its attributes and to launch it, so the attributes on the
+ * current device come along. They cost the server little: for the layout the driver has to load the function anyway, also where it loads lazily,
+ * and then it answers from memory. Functions that are listed come without either, as a program may list thousands that it never uses. */
+static int find(struct graft_object **function, struct graft_object *from, bool library, const char *name) {
+  uint32_t count = 0, mask = 0, pairs[2 * LAYOUT];
+  int values[GRAFT_FUNCTION_ATTRIBUTES];
+  void *made = NULL;
+  struct graft_session *before = graft_several_servers ? graft_session_use(from->session) : NULL;
+  int r =
+      library
+          ? rpc_graftLibraryGetKernel_v2(&made, from, name, &count, pairs, 2 * LAYOUT, &mask, values, GRAFT_FUNCTION_ATTRIBUTES)
+          : rpc_graftModuleGetFunction_v2(&made, from, name, &count, pairs, 2 * LAYOUT, &mask, values, GRAFT_FUNCTION_ATTRIBUTES);
+  if (!r) r = complete(made, count, pairs);
+  *function = made;
+  const struct graft_object *context = graft_context_current();
+  struct graft_facts *facts = !r && mask && context ? graft_facts(made, context->u.context.device) : NULL;
+  if (facts) graft_facts_learn(facts, mask, values);
+  if (graft_several_servers) graft_session_use(before);
+  return r;
+}
+
 /* Finds a function by name in the list of its module or library, or queries the server. */
 static int get_function(void **out, void *owner, bool library, const char *name) {
   struct graft_object *context = NULL;
@@ -57,15 +78,8 @@ static int get_function(void **out, void *owner, bool library, const char *name)
   struct graft_object *function = from->u.library.functions;
   while (function && (!function->u.function.name || strcmp(function->u.function.name, name))) function = function->next;
   if (!function) {
-    uint32_t count = 0, pairs[2 * LAYOUT];
-    void *made = NULL;
-    struct graft_session *before = graft_several_servers ? graft_session_use(from->session) : NULL;
-    r = library ? rpc_graftLibraryGetKernel(&made, from, name, &count, pairs, 2 * LAYOUT)
-                : rpc_graftModuleGetFunction(&made, from, name, &count, pairs, 2 * LAYOUT);
-    if (!r) r = complete(made, count, pairs);
-    if (graft_several_servers) graft_session_use(before);
+    r = find(&function, from, library, name);
     if (!r) {
-      function = made;
       function->u.function.library = from;
       function->u.function.name = strdup(name);
       function->u.function.is_kernel = library;

@@ -2,6 +2,7 @@
 #ifndef GRAFT_FUNCTIONS_H
 #define GRAFT_FUNCTIONS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -9,12 +10,16 @@ struct graft_answer;
 struct graft_layout;
 struct graft_object;
 
+/* A server may answer as many: more than CUDA 13 has, so that those of a later driver are among them. */
+#define GRAFT_FUNCTION_ATTRIBUTES 24
+
 /* The information on a function on one device, since attributes are set for each device, and devices differ. */
 struct graft_facts {
   struct graft_facts *next;
   int device;
+  bool asked;     /* whether the server was asked for all attributes */
   uint32_t known; /* a bit an attribute */
-  int attribute[24];
+  int attribute[GRAFT_FUNCTION_ATTRIBUTES];
   struct graft_answer *answers; /* of occupancy */
 };
 
@@ -22,6 +27,9 @@ struct graft_facts {
 struct graft_facts *graft_facts(struct graft_object *function, int device);
 /* Forgets the remembered occupancy answers. The caller holds the function's lock or is its last user. */
 void graft_answers_forget(struct graft_facts *facts);
+/* Remembers the attributes whose bits are in the server's mask, except those that are known: the program may have set them since. The caller
+ * holds the function's lock, or is the only one who has the function. */
+void graft_facts_learn(struct graft_facts *facts, uint32_t mask, const int *values);
 int graft_function_attribute(struct graft_object *function, int attribute, int device, int *value);
 /* A function's parameters, which the client requests from the server the first time. */
 int graft_function_layout(struct graft_object *function, const struct graft_layout **layout);

@@ -219,6 +219,12 @@ static int check_attributes(const struct config *c, uint8_t *copy) {
   return 0;
 }
 
+/* The bytes that the value of an attribute has, of the 64 of a CUlaunchAttributeValue. Programs leave the others undefined. */
+static size_t value_bytes(uint32_t id) {
+  static const uint8_t bytes[] = {0, 28, 4, 4, 12, 4, 4, 16, 4, 2, 4, 12, 12, 16, 4, ATTRIBUTE_BYTES - 8, 4};
+  return id < sizeof bytes ? bytes[id] : ATTRIBUTE_BYTES - 8;
+}
+
 #define LAST_LAUNCH_ATTRIBUTE 16
 
 GRAFT_EXPORT int cuLaunchKernelEx(void *config, void *function, void *parameters, void *extra) {
@@ -335,6 +341,13 @@ static int clusters(int *result, void *handle, const void *config, unsigned pote
   uint8_t attributes[MAX_ATTRIBUTES * ATTRIBUTE_BYTES];
   memcpy(&c, config, sizeof c);
   if ((r = check_attributes(&c, attributes))) return r;
+  for (unsigned i = 0; i < c.count; i++) { /* equal questions differ in undefined bytes */
+    uint8_t *attribute = attributes + i * ATTRIBUTE_BYTES;
+    uint32_t id;
+    memcpy(&id, attribute, sizeof id);
+    memset(attribute + sizeof id, 0, 8 - sizeof id);
+    memset(attribute + 8 + value_bytes(id), 0, ATTRIBUTE_BYTES - 8 - value_bytes(id));
+  }
   /* FNV-1a over all that the answer depends on. */
   uint64_t hash = 0xcbf29ce484222325ull;
   for (size_t i = 0; i < 28; i++) hash = (hash ^ ((uint8_t *)&c)[i]) * 0x100000001b3ull;

@@ -34,8 +34,9 @@ static size_t wanted(int function) {
   switch (function) {
     case FN_cuMemAlloc_v2: return 8;
     case FN_graftSnapshot: return 4096;
-    case FN_graftModuleGetFunction: return 8 + 4 * 192;
+    case FN_graftModuleGetFunction_v2: return 8 + 4 * 192 + 8 + 4 * 24;
     case FN_cuMemGetInfo_v2: return 16;
+    case FN_graftFunctionAttributes: return 8 + 4 * 24;
     case FN_graftFunctionGetAttribute: return 8;
     case FN_graftRegionTake: return 8;
     case FN_graftLinkComplete: return 8;
@@ -54,6 +55,12 @@ static size_t bulk_bytes(int function, const uint8_t *parameters, size_t bytes) 
     default: fprintf(stderr, "hostile: function %d has bulk data that this server cannot tell the size of\n", function); abort();
   }
   return bulk;
+}
+
+/* Which attributes of a function are known: none, so that the client asks again; all; or any, also of attributes that there are not. */
+static void put_mask(uint8_t *body) {
+  uint32_t mask = draw(3) ? (uint32_t)draw(1ull << 32) : draw(2) ? 0 : ~0u;
+  memcpy(body, &mask, 4);
 }
 
 /* Serves a client: first `honest` right answers, then random ones. */
@@ -86,10 +93,13 @@ static void serve(struct link *link, uint64_t honest, uint64_t scribbles) {
     } else if (request.function == FN_cuMemAlloc_v2) {
       uint64_t pointer = 0x700000000000ull;
       memcpy(body, &pointer, 8);
-    } else if (request.function == FN_graftModuleGetFunction) {
+    } else if (request.function == FN_graftModuleGetFunction_v2) {
       uint32_t layout[] = {(uint32_t)draw(4), 0, 0, 8, 8, 4};
       memcpy(body, layout, 4);
       memcpy(body + 8, layout + 2, 16);
+      put_mask(body + 8 + 4 * 192);
+    } else if (request.function == FN_graftFunctionAttributes) {
+      put_mask(body);
     } else if (request.function == FN_graftRegionTake) { /* a part of the device, which may be beyond its end or in use */
       uint64_t offset = (uint64_t)draw(16) << 21;
       if (!draw(3)) offset = draw(2) ? draw(1ull << 40) : 0 - draw(1ull << 30);
@@ -182,7 +192,7 @@ static int client(void) {
   if (function) {
     uint64_t a = 1, b = 2, c = 3, d = 4;
     void *parameters[] = {&a, &b, &c, &d};
-    cuFuncGetAttribute(&value, 0, function);
+    for (int i = -1; i < 33; i++) cuFuncGetAttribute(&value, i, function);
     cuLaunchKernel(function, 1, 1, 1, 1, 1, 1, 0, stream, parameters, NULL);
   }
   cuLinkCreate_v2(0, NULL, NULL, &link);

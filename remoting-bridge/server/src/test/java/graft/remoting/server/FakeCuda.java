@@ -22,6 +22,9 @@ import java.util.concurrent.atomic.AtomicLong;
 public final class FakeCuda implements CudaDevice {
   static final long TOTAL = 1L << 30;
 
+  /** A CUfunction_attribute that this driver refuses. */
+  static final int REFUSED_ATTRIBUTE = 5;
+
   private static final String NAME = "Fake GPU";
   private static final long STORE = 0x5001;
   private static final long BLOCK = 0x5002;
@@ -367,6 +370,30 @@ public final class FakeCuda implements CudaDevice {
     Memory.putLong(offset, index * 8);
     Memory.putLong(size, sizes[(int) index]);
     return CudaResult.SUCCESS;
+  }
+
+  /** Attributes as of a driver that knows 16, and refuses one of them. */
+  private static int attribute(long value, int attribute, int base) {
+    Memory.putInt(value, base + attribute);
+    return attribute >= 0 && attribute < 16 && attribute != REFUSED_ATTRIBUTE
+        ? CudaResult.SUCCESS
+        : CudaResult.INVALID_VALUE;
+  }
+
+  @Override
+  public int cuFuncGetAttribute(long value, int attribute, long function) {
+    return attribute(value, attribute, 100);
+  }
+
+  @Override
+  public int cuKernelGetAttribute(long value, int attribute, long kernel, int device) {
+    return device == 0 ? attribute(value, attribute, 200) : CudaResult.INVALID_DEVICE;
+  }
+
+  @Override
+  public int cuCtxGetDevice(long device) {
+    Memory.putInt(device, 0);
+    return current.get() == 0 ? CudaResult.INVALID_CONTEXT : CudaResult.SUCCESS;
   }
 
   @Override

@@ -51,6 +51,9 @@ final class WarmUp {
   /** The room for the snapshot of a device. */
   private static final int SNAPSHOT = 4096;
 
+  /** As many attributes of a function as a client asks for. */
+  private static final int ATTRIBUTES = 24;
+
   private static final int NON_BLOCKING = 1; // CU_STREAM_NON_BLOCKING
   private static final int NO_TIMING = 2; // CU_EVENT_DISABLE_TIMING
 
@@ -147,7 +150,7 @@ final class WarmUp {
             out ->
                 record(
                     out,
-                    "graftModuleGetFunction",
+                    "graftModuleGetFunction_v2",
                     WANTS_REPLY,
                     FUNCTION,
                     MODULE,
@@ -155,7 +158,10 @@ final class WarmUp {
                     nameWord,
                     WANTED,
                     0,
-                    0)));
+                    0,
+                    WANTED,
+                    WANTED,
+                    ATTRIBUTES)));
     lines.add(line(out -> record(out, "graftRegionMap", WANTS_REPLY, 0, UnsharedRegion.BYTES)));
     lines.add(
         line(

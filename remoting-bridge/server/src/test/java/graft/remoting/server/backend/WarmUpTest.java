@@ -33,7 +33,10 @@ class WarmUpTest {
                   Memory.putLong((long) arguments[0], 78);
                   return 0;
                 }
-                case "cuLaunchKernel", "cuModuleUnload", "cuMemsetD8Async" -> {
+                case "cuLaunchKernel",
+                    "cuFuncGetAttribute",
+                    "cuModuleUnload",
+                    "cuMemsetD8Async" -> {
                   return 0;
                 }
                 default -> {

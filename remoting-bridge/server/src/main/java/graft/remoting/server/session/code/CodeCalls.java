@@ -12,15 +12,12 @@ import graft.remoting.server.session.memory.HostMemory;
 import graft.remoting.server.system.Scratch;
 import java.util.HashSet;
 import java.util.Set;
-import java.util.function.IntSupplier;
 import java.util.function.LongConsumer;
 
 /** The calls on modules and libraries, and on their functions and kernels. */
 public final class CodeCalls implements SessionCalls.Code {
   /** The largest image that is accepted. */
   private static final long MAX_IMAGE = 2L << 30;
-
-  private static final int MAX_NAME = 1 << 16;
 
   private static final int MAX_PARAMETERS = 4096;
 
@@ -31,6 +28,7 @@ public final class CodeCalls implements SessionCalls.Code {
   private final HostCountedDevice counted;
   private final HostMemory memory;
   private final HandleTables handles;
+  private final FunctionAttributes attributes;
   private final Set<Long> kernels = new HashSet<>();
 
   /**
@@ -51,6 +49,7 @@ public final class CodeCalls implements SessionCalls.Code {
     this.counted = counted;
     this.memory = memory;
     this.handles = handles;
+    this.attributes = new FunctionAttributes(device);
     this.printing = printing;
     this.atomics = atomics;
     this.kept = kept;
@@ -178,6 +177,25 @@ public final class CodeCalls implements SessionCalls.Code {
   }
 
   @Override
+  public int graftModuleGetFunction_v2(
+      Call call,
+      long function,
+      long module,
+      long name,
+      long count,
+      long layout,
+      int capacity,
+      long known,
+      long values,
+      int valueCount) {
+    int result = graftModuleGetFunction(call, function, module, name, count, layout, capacity);
+    if (result == CudaResult.SUCCESS) {
+      attributes.here(call, Memory.getLong(function), false, known, values, valueCount);
+    }
+    return result;
+  }
+
+  @Override
   public int graftModuleGetFunction(
       Call call, long function, long module, long name, long count, long layout, int capacity) {
     handles.madeOf(HandleKind.MODULE, module);
@@ -188,6 +206,25 @@ public final class CodeCalls implements SessionCalls.Code {
     long handle = Memory.getLong(function);
     kernels.remove(handle);
     return layout(handle, count, layout, capacity);
+  }
+
+  @Override
+  public int graftLibraryGetKernel_v2(
+      Call call,
+      long function,
+      long library,
+      long name,
+      long count,
+      long layout,
+      int capacity,
+      long known,
+      long values,
+      int valueCount) {
+    int result = graftLibraryGetKernel(call, function, library, name, count, layout, capacity);
+    if (result == CudaResult.SUCCESS) {
+      attributes.here(call, Memory.getLong(function), true, known, values, valueCount);
+    }
+    return result;
   }
 
   @Override
@@ -223,34 +260,13 @@ public final class CodeCalls implements SessionCalls.Code {
     if (address == 0 || bytes == 0) {
       return CudaResult.INVALID_VALUE;
     }
-    int result = inContext(() -> device.cuLibraryGetManaged(address, bytes, library, name));
+    int result =
+        AnyContext.ask(device, () -> device.cuLibraryGetManaged(address, bytes, library, name));
     if (result == CudaResult.SUCCESS && contents != 0) {
       long known = Math.min(Memory.getLong(bytes), capacity);
       Memory.copy(Memory.getLong(address), contents, known);
     }
     return result;
-  }
-
-  /**
-   * Runs a query in the primary context if no context is current: if a program's first call is a
-   * launch, its CUDA runtime asks about the code before it creates a context.
-   */
-  private int inContext(IntSupplier question) {
-    try (Scratch context = new Scratch(8)) {
-      device.cuCtxGetCurrent(context.address());
-      if (Memory.getLong(context.address()) != 0) {
-        return question.getAsInt();
-      }
-      int result = device.cuDevicePrimaryCtxRetain(context.address(), 0);
-      if (result != CudaResult.SUCCESS) {
-        return result;
-      }
-      device.cuCtxPushCurrent_v2(Memory.getLong(context.address()));
-      result = question.getAsInt();
-      device.cuCtxPopCurrent_v2(context.address());
-      device.cuDevicePrimaryCtxRelease_v2(0);
-      return result;
-    }
   }
 
   /** Lists the functions of a module, up to the capacity. */
@@ -277,7 +293,7 @@ public final class CodeCalls implements SessionCalls.Code {
   }
 
   private int layout(long function, long count, long layout, int capacity) {
-    return inContext(() -> parameters(function, count, layout, capacity));
+    return AnyContext.ask(device, () -> parameters(function, count, layout, capacity));
   }
 
   private int parameters(long function, long count, long layout, int capacity) {
@@ -354,37 +370,25 @@ public final class CodeCalls implements SessionCalls.Code {
 
   @Override
   public int graftFunctionName(Call call, long function, long name, int capacity) {
-    if (name == 0 || capacity <= 0) {
+    return attributes.name(function, kernels.contains(function), name, capacity);
+  }
+
+  @Override
+  public int graftFunctionAttributes(
+      Call call, long function, int dev, long known, long values, int valueCount) {
+    if (known == 0 || values == 0) {
       return CudaResult.INVALID_VALUE;
     }
-    try (Scratch pointer = new Scratch(8)) {
-      int result =
-          kernels.contains(function)
-              ? device.cuKernelGetName(pointer.address(), function)
-              : device.cuFuncGetName(pointer.address(), function);
-      long text = Memory.getLong(pointer.address());
-      if (result != CudaResult.SUCCESS || text == 0) {
-        return result;
-      }
-      int limit = Math.min(capacity - 1, MAX_NAME);
-      int length = 0;
-      while (length < limit && Memory.getByte(text + length) != 0) {
-        length++;
-      }
-      Memory.copy(text, name, length);
-      return CudaResult.SUCCESS;
-    }
+    attributes.all(function, kernels.contains(function), dev, known, values, valueCount);
+    return CudaResult.SUCCESS;
   }
 
   @Override
   public int graftFunctionGetAttribute(
       Call call, long function, int attribute, int dev, long value) {
-    if (value == 0) {
-      return CudaResult.INVALID_VALUE;
-    }
-    return kernels.contains(function)
-        ? device.cuKernelGetAttribute(value, attribute, function, dev)
-        : device.cuFuncGetAttribute(value, attribute, function);
+    return value == 0
+        ? CudaResult.INVALID_VALUE
+        : attributes.one(function, kernels.contains(function), attribute, dev, value);
   }
 
   @Override
