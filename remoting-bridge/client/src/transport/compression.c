@@ -3,8 +3,12 @@
 #include "transport/compression.h"
 
 #include <errno.h>
+#include <linux/tcp.h>
+#include <netinet/in.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 
 #include "base/config.h"
 #include "base/system.h"
@@ -21,6 +25,11 @@
 #define SMALLER(bytes) ((bytes) - (bytes) / 16)
 /* Pieces that are sent in less time than this are too small to say how fast the connection is. */
 #define MEASURED_LEAST (16u << 10)
+/* So many bytes are sent at once, so that it is noticed soon that the connection is slow. */
+#define PIECE (256u << 10)
+
+/* A thread that waits longer may wait for the network. */
+#define WAIT_NANOSECONDS 1000000u
 
 struct compression {
   struct graft_transport transport; /* the connection's, with another "send" and "close" */
@@ -28,6 +37,8 @@ struct compression {
   bool has_begun;
   size_t left; /* bytes of a block that is not compressed, which are still to be sent */
   struct graft_compression_choice choice;
+  bool is_far;           /* by the greeting */
+  uint64_t network_took; /* microseconds until now; where the server is near */
   const struct graft_zstd_library *zstd;
   ZSTD_CCtx *context; /* made for the first block that is compressed */
   uint8_t *packed;    /* room for the stream's beginning, a header and a block */
@@ -78,6 +89,25 @@ static size_t pack(struct compression *c, const void *data, size_t bytes) {
   return n;
 }
 
+/* Takes note that a send has ended. A thread may wait because the network is slow, or because the machines are busy: the server does not receive, or
+ * this thread got no processor. Where the server is near, only that time counts in which data was on the network and the server's machine had room
+ * for more, as the kernel says. If it does not say so (before Linux 4.10), nothing counts. A server that is far away may be behind a relay
+ * that holds back what it receives, as a slow network does. */
+static void note(const struct graft_connection *connection, size_t bytes, uint64_t begun) {
+  struct compression *c = connection->state;
+  uint64_t took = graft_now() - begun;
+  if (!c->is_far && took >= WAIT_NANOSECONDS) {
+    struct tcp_info info = {0};
+    socklen_t size = sizeof info;
+    bool says = !getsockopt(connection->fd, IPPROTO_TCP, TCP_INFO, &info, &size) &&
+                size >= offsetof(struct tcp_info, tcpi_rwnd_limited) + sizeof info.tcpi_rwnd_limited;
+    uint64_t network = says ? info.tcpi_busy_time - info.tcpi_rwnd_limited : 0, more = (network - c->network_took) * 1000;
+    c->network_took = network;
+    if (more < took) took = more;
+  }
+  graft_compression_sent(&c->choice, bytes, begun, begun + took);
+}
+
 static ssize_t send_packed(const struct graft_connection *connection, size_t bytes, size_t packed, bool more) {
   struct compression *c = connection->state;
   size_t heads = c->has_begun ? sizeof(struct graft_block_head) : HEADS;
@@ -85,7 +115,7 @@ static ssize_t send_packed(const struct graft_connection *connection, size_t byt
   put_head(c, start, (struct graft_block_head){(uint32_t)bytes, (uint32_t)packed});
   uint64_t begun = graft_now();
   if (!send_all(connection, start, heads + packed, more)) return -1;
-  graft_compression_sent(&c->choice, heads + packed, begun, graft_now());
+  note(connection, heads + packed, begun);
   __atomic_fetch_add(&compressed_from, bytes, __ATOMIC_RELAXED);
   __atomic_fetch_add(&compressed_to, packed, __ATOMIC_RELAXED);
   return (ssize_t)bytes;
@@ -105,10 +135,11 @@ static ssize_t send_blocks(const struct graft_connection *connection, const void
     c->left = plain;
   }
   size_t part = c->left < bytes ? c->left : bytes;
+  if (part > PIECE) part = PIECE;
   uint64_t begun = part >= MEASURED_LEAST ? graft_now() : 0;
   ssize_t n = c->below->send(connection, data, part, more || part < bytes);
   if (n <= 0) return n;
-  if (begun) graft_compression_sent(&c->choice, (size_t)n, begun, graft_now());
+  if (begun) note(connection, (size_t)n, begun);
   c->left -= (size_t)n;
   return n;
 }
@@ -147,6 +178,7 @@ void graft_compress(struct graft_connection *connection, const struct graft_conf
   c->below = below;
   c->zstd = zstd;
   graft_compression_choose(&c->choice, config->compression == GRAFT_COMPRESSION_YES, key->greeting_nanoseconds);
+  c->is_far = c->choice.rate > 0;
   connection->transport = &c->transport;
   connection->state = c;
 }

@@ -12,7 +12,7 @@
 #define MEASURED (1u << 20)
 #define MEASURED_LEAST (64u << 10)
 #define MEASURED_NANOSECONDS 20000000u
-/* A single slow measurement may have been a busy machine. */
+/* A single wait may be that of a busy machine. */
 #define SLOW 2
 /* More than the buffers of the kernel hold on the way to a slow connection. */
 #define BUFFERED (8u << 20)
@@ -27,7 +27,7 @@
 #define FIRST_PAUSE (512u << 10)
 #define LONGEST_PAUSE (16u << 20)
 #define FIRST_PLAIN (64u << 10)
-#define LONGEST_PLAIN (4u << 20)
+#define LONGEST_PLAIN (1u << 20)
 
 _Static_assert(LONGEST_PLAIN <= GRAFT_PLAIN_BLOCK_MOST && LONGEST_PAUSE <= GRAFT_PLAIN_BLOCK_MOST, "blocks have a largest size");
 
@@ -65,16 +65,21 @@ void graft_compression_tried(struct graft_compression_choice *c, size_t from, si
 
 /* A measurement has ended. */
 static void judge(struct graft_compression_choice *c) {
-  double seconds = (double)(c->sending + c->compressing) / 1e9, rate = seconds > 0 ? (double)c->bytes / seconds : FAST;
+  double seconds = (double)(c->sending + c->compressing) / 1e9;
   /* If the time was spent compressing, the connection is at least as fast as that, and maybe faster. */
-  bool waits = rate < FAST && c->sending * 4 >= c->compressing;
-  if (waits) {
-    c->at_once = 0;
-    if (++c->slow >= SLOW || c->rate > 0) c->rate = rate;
-  } else {
+  bool waits = c->sending * 4 >= c->compressing && (double)c->bytes < FAST * seconds;
+  c->run_bytes += c->bytes;
+  c->run_seconds += seconds;
+  if (waits && (double)c->run_bytes < FAST * c->run_seconds) {
+    /* The kernel lets a thread that waits go on when a third of its buffer is empty, which then takes much at once. */
+    if (++c->slow >= SLOW || c->rate > 0) c->rate = (double)c->run_bytes / c->run_seconds;
+    c->run_bytes = 0;
+    c->run_seconds = 0;
+  } else if (c->run_bytes >= BUFFERED) {
     c->slow = 0;
-    c->at_once += c->bytes;
-    if (c->at_once >= BUFFERED) c->rate = 0;
+    c->rate = 0;
+    c->run_bytes = 0;
+    c->run_seconds = 0;
   }
   c->plain = c->rate > 0 ? 0 : c->plain;
   c->bytes = 0;
@@ -82,8 +87,9 @@ static void judge(struct graft_compression_choice *c) {
 }
 
 void graft_compression_sent(struct graft_compression_choice *c, size_t bytes, uint64_t begun, uint64_t now) {
-  if (begun - c->last > GAP_NANOSECONDS + c->compressing) {
-    c->at_once = c->bytes = 0;
+  if (begun > c->last + GAP_NANOSECONDS + c->compressing) {
+    c->run_bytes = c->bytes = 0;
+    c->run_seconds = 0;
     c->sending = 0;
   }
   c->last = now;

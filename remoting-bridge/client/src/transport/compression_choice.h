@@ -8,11 +8,12 @@
 #include <stdint.h>
 
 struct graft_compression_choice {
-  bool always;    /* by the setting, and not by what is measured */
-  double rate;    /* the bytes that the connection takes in a second; 0 if it is faster than compression, or nothing is known */
-  int slow;       /* measurements in a row in which it was slow */
-  size_t at_once; /* bytes in a row that were taken faster than the connection may carry them: into buffers */
-  size_t bytes;   /* the measurement under way: bytes that were sent */
+  bool always;      /* by the setting, and not by what is measured */
+  double rate;      /* the bytes that the connection takes in a second; 0 if it is faster than compression, or nothing is known */
+  int slow;         /* how often sending had to wait for it lately */
+  size_t run_bytes; /* what was sent since it had to wait last, and in which time */
+  double run_seconds;
+  size_t bytes;                  /* the measurement under way: bytes that were sent */
   uint64_t sending, compressing; /* nanoseconds */
   uint64_t last;                 /* when something was sent last */
   size_t skip, pause;            /* bytes until compression is tried again; how many there were after the last useless try */

@@ -261,7 +261,7 @@ static void changed_blocks(const struct graft_zstd_library *zstd) {
 struct model {
   double rate, buffer, queued, packs; /* bytes a second, bytes, bytes, bytes a second */
   double ratio;
-  uint64_t now;
+  uint64_t now, sent;
   size_t from, compressed, wasted;
 };
 
@@ -275,7 +275,6 @@ static double send_by_model(struct graft_compression_choice *c, struct model *m,
       uint64_t took = (uint64_t)((double)block / m->packs * 1e9);
       size_t packed = m->ratio < 0.94 ? (size_t)((double)block * m->ratio) : 0;
       m->now += took;
-      m->queued -= (double)took * m->rate / 1e9;
       graft_compression_tried(c, block, packed, took);
       m->from += block;
       m->compressed += packed ? block : 0;
@@ -284,16 +283,19 @@ static double send_by_model(struct graft_compression_choice *c, struct model *m,
     } else {
       if (!plain) plain = graft_compression_plain(c, left);
       out = block = plain < left ? plain : left;
+      if (out > 256 << 10) out = block = 256 << 10;
       plain -= block;
     }
     uint64_t begun = m->now;
+    m->queued -= (double)(begun - m->sent) * m->rate / 1e9;
     if (m->queued < 0) m->queued = 0;
     m->queued += (double)out;
     m->now += (uint64_t)((double)out / 4e9 * 1e9) + 1;
-    if (m->queued > m->buffer) {
-      m->now += (uint64_t)((m->queued - m->buffer) / m->rate * 1e9);
-      m->queued = m->buffer;
+    if (m->queued > m->buffer) { /* as Linux does, until a third of the buffer is free */
+      m->now += (uint64_t)((m->queued - m->buffer * 2 / 3) / m->rate * 1e9);
+      m->queued = m->buffer * 2 / 3;
     }
+    m->sent = m->now;
     if (out >= 16384 || out < block) graft_compression_sent(c, out, begun, m->now);
     left -= block;
   }
@@ -304,7 +306,7 @@ static double send_by_model(struct graft_compression_choice *c, struct model *m,
 static double seconds(struct model *m, uint64_t greeting) {
   struct graft_compression_choice c;
   graft_compression_choose(&c, false, greeting);
-  m->now = 1000 * MILLISECOND;
+  m->now = m->sent = 1000 * MILLISECOND;
   double all = 0;
   for (int i = 0; i < 64; i++) all += send_by_model(&c, m, 1 << 20);
   return all;
@@ -337,13 +339,13 @@ static void choices(void) {
   CHECK(took < 0.75 * (64 << 20) / 200e6);
   /* A pause lets the buffers empty, so that what they take at once says nothing about the connection. */
   struct graft_compression_choice c;
-  struct model steps = {.rate = 12.5e6, .buffer = 4e6, .packs = 400e6, .ratio = 0.5, .now = 1000 * MILLISECOND};
+  struct model steps = {
+      .rate = 12.5e6, .buffer = 4e6, .packs = 400e6, .ratio = 0.5, .now = 1000 * MILLISECOND, .sent = 1000 * MILLISECOND};
   graft_compression_choose(&c, false, 1);
   send_by_model(&c, &steps, 16 << 20);
   size_t before = steps.compressed;
   for (int i = 0; i < 20; i++) {
     steps.now += 500 * MILLISECOND;
-    steps.queued = 0;
     send_by_model(&c, &steps, 2 << 20);
   }
   CHECK(steps.compressed - before >= 40u << 20);
