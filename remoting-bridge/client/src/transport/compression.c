@@ -25,7 +25,7 @@
 #define SMALLER(bytes) ((bytes) - (bytes) / 16)
 /* Pieces that are sent in less time than this are too small to say how fast the connection is. */
 #define MEASURED_LEAST (16u << 10)
-/* So many bytes are sent at once, so that it is noticed soon that the connection is slow. */
+/* So many bytes are sent at once until the connection is known to be fast, so that it is noticed soon that it is slow. */
 #define PIECE (256u << 10)
 
 /* A thread that waits longer may wait for the network. */
@@ -135,7 +135,7 @@ static ssize_t send_blocks(const struct graft_connection *connection, const void
     c->left = plain;
   }
   size_t part = c->left < bytes ? c->left : bytes;
-  if (part > PIECE) part = PIECE;
+  if (!c->choice.is_fast && part > PIECE) part = PIECE;
   uint64_t begun = part >= MEASURED_LEAST ? graft_now() : 0;
   ssize_t n = c->below->send(connection, data, part, more || part < bytes);
   if (n <= 0) return n;

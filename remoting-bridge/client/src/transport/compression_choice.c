@@ -28,8 +28,10 @@
 #define LONGEST_PAUSE (16u << 20)
 #define FIRST_PLAIN (64u << 10)
 #define LONGEST_PLAIN (1u << 20)
+#define LONGEST_PLAIN_IF_FAST (8u << 20)
 
-_Static_assert(LONGEST_PLAIN <= GRAFT_PLAIN_BLOCK_MOST && LONGEST_PAUSE <= GRAFT_PLAIN_BLOCK_MOST, "blocks have a largest size");
+_Static_assert(LONGEST_PLAIN_IF_FAST <= GRAFT_PLAIN_BLOCK_MOST && LONGEST_PAUSE <= GRAFT_PLAIN_BLOCK_MOST,
+               "blocks have a largest size");
 
 void graft_compression_choose(struct graft_compression_choice *c, bool always, uint64_t greeting_nanoseconds) {
   bool is_far = greeting_nanoseconds >= FAR_NANOSECONDS;
@@ -47,6 +49,7 @@ size_t graft_compression_plain(struct graft_compression_choice *c, size_t bytes)
   if (c->always || c->rate > 0) return bytes < most ? bytes : most;
   /* Nothing is to be compressed soon. A long block costs nothing, but the next choice is made at its end. */
   c->plain = !c->plain ? FIRST_PLAIN : c->plain < LONGEST_PLAIN ? 2 * c->plain : LONGEST_PLAIN;
+  if (c->is_fast) c->plain = LONGEST_PLAIN_IF_FAST;
   return c->plain;
 }
 
@@ -72,10 +75,12 @@ static void judge(struct graft_compression_choice *c) {
   c->run_seconds += seconds;
   if (waits && (double)c->run_bytes < FAST * c->run_seconds) {
     /* The kernel lets a thread that waits go on when a third of its buffer is empty, which then takes much at once. */
+    c->is_fast = false;
     if (++c->slow >= SLOW || c->rate > 0) c->rate = (double)c->run_bytes / c->run_seconds;
     c->run_bytes = 0;
     c->run_seconds = 0;
   } else if (c->run_bytes >= BUFFERED) {
+    c->is_fast = true;
     c->slow = 0;
     c->rate = 0;
     c->run_bytes = 0;

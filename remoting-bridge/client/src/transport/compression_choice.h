@@ -10,6 +10,7 @@
 struct graft_compression_choice {
   bool always;      /* by the setting, and not by what is measured */
   double rate;      /* the bytes that the connection takes in a second; 0 if it is faster than compression, or nothing is known */
+  bool is_fast;     /* it has taken much at once */
   int slow;         /* how often sending had to wait for it lately */
   size_t run_bytes; /* what was sent since it had to wait last, and in which time */
   double run_seconds;
