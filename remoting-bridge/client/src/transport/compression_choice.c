@@ -45,8 +45,11 @@ size_t graft_compression_block(const struct graft_compression_choice *c, size_t 
 }
 
 size_t graft_compression_plain(struct graft_compression_choice *c, size_t bytes) {
-  size_t most = c->skip && c->skip < LONGEST_PLAIN ? c->skip : LONGEST_PLAIN;
-  if (c->always || c->rate > 0) return bytes < most ? bytes : most;
+  if (c->always || c->rate > 0) {
+    size_t block = bytes < LONGEST_PLAIN ? bytes : LONGEST_PLAIN;
+    c->skip -= block < c->skip ? block : c->skip;
+    return block;
+  }
   /* Nothing is to be compressed soon. A long block costs nothing, but the next choice is made at its end. */
   c->plain = !c->plain ? FIRST_PLAIN : c->plain < LONGEST_PLAIN ? 2 * c->plain : LONGEST_PLAIN;
   if (c->is_fast) c->plain = LONGEST_PLAIN_IF_FAST;
@@ -100,6 +103,5 @@ void graft_compression_sent(struct graft_compression_choice *c, size_t bytes, ui
   c->last = now;
   c->bytes += bytes;
   c->sending += now - begun;
-  c->skip -= bytes < c->skip ? bytes : c->skip;
   if (c->bytes >= MEASURED || (c->bytes >= MEASURED_LEAST && c->sending >= MEASURED_NANOSECONDS)) judge(c);
 }

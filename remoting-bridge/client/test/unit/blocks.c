@@ -263,6 +263,7 @@ struct model {
   double ratio;
   uint64_t now, sent;
   size_t from, compressed, wasted;
+  int plain_blocks;
 };
 
 /* Sends bytes as send_blocks does. Returns the seconds that it took. */
@@ -281,7 +282,10 @@ static double send_by_model(struct graft_compression_choice *c, struct model *m,
       m->wasted += packed ? 0 : block;
       out = packed ? packed : block;
     } else {
-      if (!plain) plain = graft_compression_plain(c, left);
+      if (!plain) {
+        plain = graft_compression_plain(c, left);
+        m->plain_blocks++;
+      }
       out = block = plain < left ? plain : left;
       if (out > 256 << 10) out = block = 256 << 10;
       plain -= block;
@@ -308,7 +312,7 @@ static double seconds(struct model *m, uint64_t greeting) {
   graft_compression_choose(&c, false, greeting);
   m->now = m->sent = 1000 * MILLISECOND;
   double all = 0;
-  for (int i = 0; i < 64; i++) all += send_by_model(&c, m, 1 << 20);
+  for (int i = 0; i < 64; i++) all += send_by_model(&c, m, 1000) + send_by_model(&c, m, (1 << 20) - 1000);
   return all;
 }
 
@@ -322,6 +326,7 @@ static void choices(void) {
   struct model incompressible = {.rate = 12.5e6, .buffer = 2e6, .packs = 400e6, .ratio = 1};
   took = seconds(&incompressible, 30 * MILLISECOND);
   CHECK(took < 1.02 * (64 << 20) / 12.5e6 && !incompressible.compressed && incompressible.wasted < 2u << 20);
+  CHECK(incompressible.plain_blocks < 300);
   struct model fast = {.rate = 2e9, .buffer = 2e6, .packs = 400e6, .ratio = 0.1};
   seconds(&fast, 1);
   CHECK(!fast.from);
