@@ -12,6 +12,9 @@
 /* Which TCP connections are encrypted: those that leave this machine, all, or none. */
 enum graft_encryption { GRAFT_ENCRYPTION_AUTO, GRAFT_ENCRYPTION_ALWAYS, GRAFT_ENCRYPTION_NEVER };
 
+/* Whether what is sent over TCP is compressed: where that is faster, wherever it becomes smaller, or nowhere. */
+enum graft_compression { GRAFT_COMPRESSION_AUTO, GRAFT_COMPRESSION_YES, GRAFT_COMPRESSION_NO };
+
 struct graft_config {
   char servers[1024];     /* addresses, the best first */
   int server_count;       /* how many servers the program has */
@@ -29,6 +32,7 @@ struct graft_config {
   int data_connections;   /* -1 chooses a number */
   bool managed_exclusive; /* managed memory is exclusive: at any time the program's or the device's */
   enum graft_encryption encryption;
+  enum graft_compression compression;
   bool stats;
   int debug;
 };

@@ -7,6 +7,7 @@
 #include "base/system.h"
 #include "graft_rpc.h"
 #include "session/session.h"
+#include "transport/compression.h"
 
 static bool enabled;
 static uint64_t calls[GRAFT_FUNCTIONS], waits[GRAFT_FUNCTIONS], waited[GRAFT_FUNCTIONS];
@@ -43,6 +44,9 @@ static void print(void) {
           "graft: calls=%llu asynchronous=%llu round-trips=%llu waited=%.3fms records=%lluB bulk-out=%lluB received=%lluB\n",
           (unsigned long long)total, (unsigned long long)(total - round_trips), (unsigned long long)round_trips, (double)time / 1e6,
           (unsigned long long)record_bytes, (unsigned long long)bulk_out, (unsigned long long)received_bytes);
+  uint64_t from, to;
+  graft_compressed(&from, &to);
+  if (from) fprintf(stderr, "graft: compressed %lluB to %lluB\n", (unsigned long long)from, (unsigned long long)to);
   for (int i = 0; i < GRAFT_FUNCTIONS; i++) {
     if (calls[i]) {
       fprintf(stderr, "graft:   %-40s %10llu calls %8llu waits %12.3fms\n", graft_function_names[i], (unsigned long long)calls[i],

@@ -6,6 +6,7 @@
 
 #include "base/config.h"
 #include "transport/certificates.h"
+#include "transport/compression.h"
 #include "transport/dial.h"
 #include "transport/handshake.h"
 #include "transport/tls.h"
@@ -127,6 +128,7 @@ bool graft_connect_session(const struct graft_config *config, struct graft_sessi
   bool entered = dial(scheme, config, connection, reason, size) &&
                  enter(transport, config, certificates, transport->number, key, connection, reason, size);
   graft_certificates_close(certificates);
+  if (entered) graft_compress(connection, config, key);
   return entered;
 }
 
@@ -137,5 +139,7 @@ bool graft_connect_further(const struct graft_config *config, const struct graft
   *connection = (struct graft_connection){.fd = -1};
   if (!scheme || !dial(scheme, config, connection, reason, size)) return false;
   const struct graft_transport *transport = purpose == GRAFT_FOR_BULK_DATA ? scheme->transport : &graft_socket_transport;
-  return enter(transport, config, NULL, purpose, &session, connection, reason, size);
+  bool entered = enter(transport, config, NULL, purpose, &session, connection, reason, size);
+  if (entered && purpose == GRAFT_FOR_BULK_DATA) graft_compress(connection, config, key);
+  return entered;
 }

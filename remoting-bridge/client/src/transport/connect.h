@@ -12,6 +12,7 @@
 struct graft_session_key {
   uint64_t session; /* 0: none yet */
   uint8_t secret[32];
+  bool takes_blocks;             /* what the client sends may go in blocks (transport/blocks.h) */
   uint64_t greeting_nanoseconds; /* how long the server took to answer the session's greeting: a round trip, and little more */
 };
 /* The purpose of a further connection, as it is sent to the server. */

@@ -21,6 +21,9 @@
 #define CERTIFICATES 2 /* TLS with certificates follows the challenge; what it agrees on stands for the token */
 #define HEARS_WAITS 4  /* the client understands the welcome's status WAITING */
 #define ADDRESSES_AT 8 /* four bits: the range in which device memory has to lie */
+/* A flag of the welcome: the server's worker understands streams in blocks (transport/blocks.h), on this connection and further ones. No
+ * proof covers it: whoever changes it on the way can have a session not compressed, or fail. */
+#define TAKES_BLOCKS 1
 /* The welcome's status of a client that waits for a place: another welcome follows. */
 #define WAITING 10
 /* The challenge's status of a server that speaks another version. All others are explained in the welcome. */
@@ -159,7 +162,7 @@ static bool send_proof(int fd, const struct graft_config *config, const struct h
 
 /* Receives the welcome, and verifies the server's proof. */
 static bool verify_server(int fd, const struct graft_config *config, const struct hello *hello, const struct challenge *challenge,
-                          const uint8_t secret[32], uint64_t *session, char *reason, size_t size) {
+                          const uint8_t secret[32], struct graft_session_key *its, char *reason, size_t size) {
   struct welcome welcome;
   uint8_t expected[32];
   prove(secret, "graft server 1", hello->nonce, challenge->nonce, hello, expected);
@@ -175,7 +178,8 @@ static bool verify_server(int fd, const struct graft_config *config, const struc
              hello->flags & CERTIFICATES ? "secret" : "token");
     return false;
   }
-  *session = welcome.session;
+  its->session = welcome.session;
+  its->takes_blocks = welcome.flags & TAKES_BLOCKS;
   return true;
 }
 
@@ -185,7 +189,7 @@ static bool prove_both(int fd, const struct graft_config *config, const struct h
   struct graft_session_key its = *key;
   if (!key->session) prove(secret, "graft session 1", hello->nonce, challenge->nonce, hello, its.secret);
   bool proved = send_proof(fd, config, hello, challenge, secret, its.secret, tls, reason, size) &&
-                verify_server(fd, config, hello, challenge, secret, &its.session, reason, size);
+                verify_server(fd, config, hello, challenge, secret, &its, reason, size);
   if (proved && !key->session) *key = its;
   explicit_bzero(&its, sizeof its);
   return proved;

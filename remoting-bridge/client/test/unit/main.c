@@ -23,6 +23,7 @@ int main(void) {
   test_tls();
   test_certificates();
   test_tls_records();
+  test_blocks();
   test_module();
   test_nvlinks();
   test_activity();

@@ -16,6 +16,7 @@ bool config_from(const char *text, struct graft_config *config, char *reason);
 void test_activity(void);
 void test_api(void);
 void test_base(void);
+void test_blocks(void);
 void test_certificates(void);
 void test_memory(void);
 void test_module(void);

@@ -6,7 +6,9 @@ import java.nio.file.Path;
 import java.security.SecureRandom;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.io.TempDir;
@@ -34,28 +36,29 @@ final class HostMemoryTest {
     server.stop();
   }
 
-  @ParameterizedTest(name = "{0} {1}")
+  @ParameterizedTest(name = "{0} {1}, compression {3}")
   @CsvSource({
-    "shm, --bytes 65536 --share, 25",
-    "shm, --bytes 300 --threads 3, 15",
-    "shm, --large --bytes 16777216, 10",
-    "unix, --bytes 65536, 10",
-    "tcp, --bytes 65536 --share, 25",
-    "tcp, --bytes 300 --threads 3 --share, 20",
-    "tcp, --large --bytes 16777216, 15"
+    "shm, --bytes 65536 --share, 25, auto",
+    "shm, --bytes 300 --threads 3, 15, auto",
+    "shm, --large --bytes 16777216, 10, auto",
+    "unix, --bytes 65536, 10, auto",
+    "tcp, --bytes 65536 --share, 15, auto",
+    "tcp, --bytes 300 --threads 3 --share, 20, auto",
+    "tcp, --large --bytes 16777216, 10, auto",
+    "tcp, --bytes 65536 --share, 10, yes",
+    "tcp, --large --bytes 16777216, 10, yes"
   })
-  void bytesAreWhereTheModelSays(String channel, String arguments, int seconds) throws Exception {
+  void bytesAreWhereTheModelSays(String channel, String arguments, int seconds, String compression)
+      throws Exception {
     String seed = Long.toString(new SecureRandom().nextLong() & Long.MAX_VALUE);
     List<String> command = new ArrayList<>();
     command.addAll(List.of(folder.resolve("memory").toString(), "--seed", seed));
     command.addAll(List.of("--seconds", Integer.toString(seconds)));
     command.addAll(List.of(arguments.split(" ")));
+    Map<String, String> environment = new HashMap<>(server.environment(server.over(channel)));
+    environment.put("GRAFT_COMPRESSION", compression);
     Finished program =
-        Finished.run(
-            folder,
-            server.environment(server.over(channel)),
-            command,
-            Duration.ofSeconds(seconds + 120L));
+        Finished.run(folder, environment, command, Duration.ofSeconds(seconds + 120L));
     System.out.println(channel + ": " + program.out());
     assertThat(program.code()).as("%s", program).isZero();
   }

@@ -1,12 +1,16 @@
 package graft.comparison.link;
 
 import java.util.Optional;
+import java.util.concurrent.TimeUnit;
 
 /**
  * When data that enters one direction of a link leaves it. All connections share the direction's
  * rate. Times are in nanoseconds of any one clock.
  */
 final class LinkTimes {
+  /** How much a link with a rate stores before it takes no more, as the queue of a router does. */
+  private static final long QUEUE = TimeUnit.MILLISECONDS.toNanos(20);
+
   private final long delay;
   private final Optional<LinkRate> rate;
   private long free;
@@ -34,5 +38,14 @@ final class LinkTimes {
     isUsed = true;
     free = begin + rate.map(r -> r.nanoseconds(bytes)).orElse(0L);
     return Math.max(free, open) + delay;
+  }
+
+  /**
+   * The time at which the link takes more data of a connection.
+   *
+   * @param arrival when what it has taken last leaves the link
+   */
+  long room(long arrival) {
+    return arrival - delay - QUEUE;
   }
 }

@@ -12,11 +12,14 @@ import java.util.Set;
 
 /**
  * A link to a TCP server of this machine: it passes on what both ends send, after half a round trip
- * and no faster than its rate. Opening a connection takes a round trip, as that of TCP does. The
- * link loses nothing, and does not begin slowly as TCP does on a new connection. It needs no
- * privileges, unlike the kernel's netem.
+ * and no faster than its rate, beyond which it takes 20 ms of data. Opening a connection takes a
+ * round trip, as that of TCP does. The link loses nothing, and does not begin slowly as TCP does on
+ * a new connection. It needs no privileges, unlike the kernel's netem.
  */
 public final class Relay implements AutoCloseable {
+  /** What the kernel holds of a connection's data for the relay, if the link has a rate. */
+  private static final int BUFFER = 256 << 10;
+
   private final ServerSocket listener;
   private final InetSocketAddress server;
   private final long roundTrip;
@@ -42,7 +45,11 @@ public final class Relay implements AutoCloseable {
    */
   public static Relay before(Endpoint server, RoundTrip time, Optional<LinkRate> rate)
       throws IOException {
-    ServerSocket listener = new ServerSocket(0, 64, InetAddress.getLoopbackAddress());
+    ServerSocket listener = new ServerSocket();
+    if (rate.isPresent()) {
+      listener.setReceiveBufferSize(BUFFER);
+    }
+    listener.bind(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 64);
     InetSocketAddress address = new InetSocketAddress(server.host(), server.port());
     Relay relay = new Relay(listener, address, time, rate);
     RelayDirection.daemon(relay::accept);

@@ -68,7 +68,9 @@ final class RelayDirection {
       do {
         count = Math.max(0, in.read(buffer));
         byte[] bytes = Arrays.copyOf(buffer, count);
-        parcels.put(new Parcel(bytes, times.arrival(System.nanoTime(), open, count)));
+        long arrival = times.arrival(System.nanoTime(), open, count);
+        parcels.put(new Parcel(bytes, arrival));
+        await(times.room(arrival));
       } while (count > 0);
     } catch (IOException e) {
       close(); // an end has gone

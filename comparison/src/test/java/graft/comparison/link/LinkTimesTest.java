@@ -25,6 +25,14 @@ final class LinkTimesTest {
     assertThat(times.arrival(4 * MS, 0, 1)).isEqualTo(19 * MS);
   }
 
+  /** Half a round trip and 20 ms before the data leaves the link. */
+  @Test
+  void aLinkStoresLittle() {
+    LinkTimes times = times(30 * MS, "8Mbit");
+    assertThat(times.room(times.arrival(0, 0, 1000))).isEqualTo(-19 * MS);
+    assertThat(times.room(times.arrival(0, 0, 30_000))).isEqualTo(11 * MS);
+  }
+
   @Test
   void dataWaitsForDataThatIsBeforeIt() {
     LinkTimes times = times(15 * MS, "8Mbit"); // a byte in 1 us

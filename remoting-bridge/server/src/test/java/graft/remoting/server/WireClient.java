@@ -32,7 +32,7 @@ public final class WireClient implements AutoCloseable {
   record Answer(int kind, int slot, int result, Bytes payload) {}
 
   /** The contents of WELCOME, or of a refusal. */
-  record Welcome(int status, long sessionId, Bytes proof, String message) {}
+  record Welcome(int status, int flags, long sessionId, Bytes proof, String message) {}
 
   public static WireClient connect(ListenAddress address) throws IOException {
     if (address instanceof ListenAddress.Tcp tcp) {
@@ -190,7 +190,12 @@ public final class WireClient implements AutoCloseable {
     String message =
         new String(bytes(bytes, 48, 208), java.nio.charset.StandardCharsets.UTF_8)
             .split("\0", 2)[0];
-    return new Welcome(bytes.getInt(0), bytes.getLong(8), Bytes.of(bytes(bytes, 16, 32)), message);
+    return new Welcome(
+        bytes.getInt(0),
+        bytes.getInt(4),
+        bytes.getLong(8),
+        Bytes.of(bytes(bytes, 16, 32)),
+        message);
   }
 
   /** Sends a record and returns its answer. */

@@ -21,7 +21,7 @@ import java.util.Arrays;
  *                120 session id (u64, kinds 1 and 2)
  * CHALLENGE  64  0 magic, 4 status, 8 API hash (u64), 16 server nonce[32], 48 reserved[16]
  * PROOF      32  HMAC-SHA256(key, "graft client 1" server-nonce client-nonce API-hash name[64] kind flags channel session)
- * WELCOME   256  0 status, 4 flags, 8 session id (u64), 16 proof[32]: HMAC-SHA256(key, "graft server 1"
+ * WELCOME   256  0 status, 4 flags (u32; 1: the worker understands streams in blocks), 8 session id (u64), 16 proof[32]: HMAC-SHA256(key, "graft server 1"
  *                client-nonce server-nonce API-hash name[64] kind flags channel session), 48 message[208]
  * </pre>
  *
@@ -71,6 +71,11 @@ public final class HandshakeMessages {
   private static final int ADDRESSES_AT = 8;
 
   private static final int ADDRESSES_MASK = 0xF;
+
+  /** A flag of WELCOME: the worker understands streams in blocks. */
+  private static final int FLAG_BLOCKS = 1;
+
+  private static final int WELCOME_FLAGS_AT = 4;
 
   public static final int CONNECTION_DATA = 1;
   public static final int CONNECTION_MAPPINGS = 2;
@@ -188,6 +193,16 @@ public final class HandshakeMessages {
     byte[] message = new byte[WELCOME];
     buffer(message).putInt(HandshakeStatus.OK.code()).putInt(0).putLong(sessionId).put(serverProof);
     return message;
+  }
+
+  /**
+   * Returns a session's WELCOME which says that its worker understands streams in blocks. No proof
+   * covers that.
+   */
+  public static Bytes offeringBlocks(Bytes welcome) {
+    byte[] message = welcome.array();
+    buffer(message).putInt(WELCOME_FLAGS_AT, FLAG_BLOCKS);
+    return Bytes.of(message);
   }
 
   public static byte[] refusal(HandshakeStatus status, String message) {

@@ -82,7 +82,7 @@ public final class Libc {
   public static final int O_NONBLOCK = 0x800;
 
   public static final int ENOENT = 2;
-  static final int EINTR = 4;
+  public static final int EINTR = 4;
   public static final int EAGAIN = 11;
   public static final int EPIPE = 32;
   static final int EADDRINUSE = 98;

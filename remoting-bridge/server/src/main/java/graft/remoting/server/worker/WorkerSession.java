@@ -17,9 +17,12 @@ import graft.remoting.server.session.RecordHandler;
 import graft.remoting.server.session.SessionTerms;
 import graft.remoting.server.session.call.ClientRelease;
 import graft.remoting.server.session.state.DeviceOutput;
+import graft.remoting.server.system.Bytes;
 import graft.remoting.server.system.Libc;
 import graft.remoting.server.system.NativeSocket;
 import graft.remoting.server.system.ServerException;
+import graft.remoting.server.transport.BlockTransport;
+import graft.remoting.server.transport.Blocks;
 import graft.remoting.server.transport.RegionHandshake;
 import graft.remoting.server.transport.RingTransport;
 import graft.remoting.server.transport.SocketTransport;
@@ -117,7 +120,7 @@ final class WorkerSession {
     String reason;
     try {
       lease.askBy(this::askForLease);
-      client.sendAll(start.welcome().array());
+      client.sendAll(welcome().array());
       NativeSocket wire = TlsSocket.accept(client, start.tlsKey(), TLS_LIMIT);
       StreamChannel records = new StreamChannel(transport(wire), spinMicros);
       number(records);
@@ -161,6 +164,18 @@ final class WorkerSession {
     end(reason);
   }
 
+  /** Returns the welcome, which offers what this worker understands. */
+  private Bytes welcome() {
+    if (start.channel() != HandshakeMessages.CHANNEL_SOCKET) {
+      return start.welcome();
+    }
+    Optional<String> obstacle = Blocks.obstacle();
+    obstacle.ifPresent(why -> LOG.debug("session of {} is not compressed: {}", start.name(), why));
+    return obstacle.isPresent()
+        ? start.welcome()
+        : HandshakeMessages.offeringBlocks(start.welcome());
+  }
+
   /** Opens the session's transport on the client's socket, or on TLS on it. */
   private Transport transport(NativeSocket wire) throws IOException {
     return switch (start.channel()) {
@@ -185,7 +200,7 @@ final class WorkerSession {
         backend.connectedByUcx(connection.isOverAdapter());
         yield connection;
       }
-      default -> new SocketTransport(wire);
+      default -> BlockTransport.of(wire);
     };
   }
 
@@ -330,7 +345,7 @@ final class WorkerSession {
     if (isRdmaData(added)) {
       channel.dataConnections().add(UcxTransport.open(connection));
     } else if (added.purpose() == HandshakeMessages.CONNECTION_DATA) {
-      channel.dataConnections().add(new SocketTransport(connection));
+      channel.dataConnections().add(BlockTransport.of(connection));
     } else {
       StreamChannel further = new StreamChannel(new SocketTransport(connection), spinMicros);
       if (added.purpose() != HandshakeMessages.CONNECTION_MAPPINGS) { // its functions are its own
