@@ -34,7 +34,6 @@ import java.util.concurrent.Future;
  * with a time limit.
  */
 public final class LiveCheck {
-  private static final Duration LIMIT = Duration.ofSeconds(2);
   private static final Duration LOGIN = Duration.ofSeconds(15);
   private static final int AT_A_TIME = 16;
   private static final int MOST_CHARACTERS = 200;
@@ -43,6 +42,7 @@ public final class LiveCheck {
   private final JournalState journal;
   private final Connections connections;
   private final ServerQuestion question;
+  private final Duration limit;
 
   /** Asks a server of this host. */
   @FunctionalInterface
@@ -51,22 +51,30 @@ public final class LiveCheck {
      * Returns the server's answer, whose {@code sessions} are a list.
      *
      * @param socket the socket by which operators ask it
+     * @param limit how long it may take
      * @throws IOException if it does not answer
      */
-    Map<String, Object> ask(Path socket) throws IOException;
+    Map<String, Object> ask(Path socket, Duration limit) throws IOException;
   }
 
   /**
    * A check of a deployment.
    *
    * @param deployment its name, for the commands that findings name
+   * @param limit how long a server, a guest or a node may take to answer a question; a login over
+   *     SSH may take 15 s in any case
    */
   public LiveCheck(
-      String deployment, JournalState journal, Connections connections, ServerQuestion question) {
+      String deployment,
+      JournalState journal,
+      Connections connections,
+      ServerQuestion question,
+      Duration limit) {
     this.deployment = deployment;
     this.journal = journal;
     this.connections = connections;
     this.question = question;
+    this.limit = limit;
   }
 
   /**
@@ -126,7 +134,7 @@ public final class LiveCheck {
             .findFirst()
             .orElseThrow();
     try {
-      Map<String, Object> answer = question.ask(socket);
+      Map<String, Object> answer = question.ask(socket, limit);
       if (answer.get("sessions") instanceof List<?> sessions) {
         tree.put("answers", true);
         tree.put("sessions", sessions.size());
@@ -191,8 +199,8 @@ public final class LiveCheck {
   }
 
   /** A login over a network takes longer than a question to an agent. */
-  private static Duration limit(AppliedGuest guest) {
-    return guest.machine().isPresent() ? LOGIN : LIMIT;
+  private Duration limit(AppliedGuest guest) {
+    return guest.machine().isPresent() && limit.compareTo(LOGIN) < 0 ? LOGIN : limit;
   }
 
   private LiveFinding silent(AppliedGuest guest, String what) {
@@ -252,14 +260,14 @@ public final class LiveCheck {
         .toList();
   }
 
-  private static Optional<LiveFinding> node(Node node) {
+  private Optional<LiveFinding> node(Node node) {
     Endpoint server = node.server();
     if (server.isUnix() || server.isVsock()) {
       return Optional.empty();
     }
     String host = server.host().replaceAll("^\\[|]$", "");
     try (Socket socket = new Socket()) {
-      socket.connect(new InetSocketAddress(host, server.port()), (int) LIMIT.toMillis());
+      socket.connect(new InetSocketAddress(host, server.port()), (int) limit.toMillis());
       return Optional.empty();
     } catch (IOException e) {
       return Optional.of(

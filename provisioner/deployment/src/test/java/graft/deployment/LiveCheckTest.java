@@ -78,7 +78,7 @@ class LiveCheckTest {
 
   private static List<LiveFinding> examine(
       JournalState journal, DeploymentStatus status, LiveCheck.ServerQuestion question) {
-    return new LiveCheck("lab", journal, new Connections(), question)
+    return new LiveCheck("lab", journal, new Connections(), question, LIMIT)
         .examine(status, Optional.empty());
   }
 
@@ -90,7 +90,14 @@ class LiveCheckTest {
   void aServerThatAnswersIsCounted() throws Exception {
     JournalState journal = runningServer();
     DeploymentStatus status = status(journal);
-    assertThat(examine(journal, status, socket -> Map.of("sessions", List.of("one", "two"))))
+    assertThat(
+            examine(
+                journal,
+                status,
+                (socket, limit) -> {
+                  assertThat(limit).isEqualTo(LIMIT);
+                  return Map.of("sessions", List.of("one", "two"));
+                }))
         .isEmpty();
     assertThat(status.servers().get(0))
         .containsEntry("state", "running")
@@ -104,7 +111,9 @@ class LiveCheckTest {
     Map<String, Object> server = Map.of("problem", "GPU-1: Xid 79,\n\u001b[2J off the bus");
     List<LiveFinding> findings =
         examine(
-            journal, status(journal), socket -> Map.of("sessions", List.of(), "server", server));
+            journal,
+            status(journal),
+            (socket, limit) -> Map.of("sessions", List.of(), "server", server));
     assertThat(findings).hasSize(1);
     assertThat(findings.get(0).toString())
         .startsWith("GPU gpu0: it takes no new sessions: GPU-1: Xid 79,")
@@ -121,7 +130,7 @@ class LiveCheckTest {
         examine(
             journal,
             status,
-            socket -> {
+            (socket, limit) -> {
               throw new IOException("not answered\n\u001b[2J for 2 s");
             });
     assertThat(findings).hasSize(1);
@@ -134,7 +143,8 @@ class LiveCheckTest {
   @Test
   void anAnswerThatIsNoneIsWrongToo() throws Exception {
     JournalState journal = runningServer();
-    assertThat(examine(journal, status(journal), socket -> Map.of("sessions", "none"))).hasSize(1);
+    assertThat(examine(journal, status(journal), (socket, limit) -> Map.of("sessions", "none")))
+        .hasSize(1);
   }
 
   @Test
@@ -147,7 +157,7 @@ class LiveCheckTest {
             examine(
                 journal,
                 status,
-                socket -> {
+                (socket, limit) -> {
                   throw new AssertionError("asked");
                 }))
         .isEmpty();
@@ -168,7 +178,7 @@ class LiveCheckTest {
 
   private static List<LiveFinding> nodes(Descriptor descriptor) {
     Connections connections = new Connections();
-    return new LiveCheck("lab", JournalState.EMPTY, connections, socket -> Map.of())
+    return new LiveCheck("lab", JournalState.EMPTY, connections, (socket, limit) -> Map.of(), LIMIT)
         .examine(new DeploymentStatus(JournalState.EMPTY, connections), Optional.of(descriptor));
   }
 

@@ -7,6 +7,7 @@ import graft.cli.terminal.ExitCode;
 import graft.cli.terminal.Output;
 import graft.cli.terminal.Prints;
 import graft.cli.terminal.Repetition;
+import graft.common.values.TimeSpan;
 import graft.deployment.Deployments;
 import graft.deployment.ListedDeployment;
 import graft.deployment.descriptor.InvalidDescriptorException;
@@ -44,6 +45,7 @@ import picocli.CommandLine.Parameters;
       "  graft status",
       "  graft status lab.yaml",
       "  graft status --watch --interval 10s lab",
+      "  graft status --timeout 30s lab",
       "  graft status --output json lab"
     })
 public final class StatusCommand implements Callable<Integer> {
@@ -59,6 +61,15 @@ public final class StatusCommand implements Callable<Integer> {
       names = {"-w", "--watch"},
       description = "Show the status again and again.")
   boolean watch;
+
+  @Option(
+      names = "--timeout",
+      paramLabel = "TIME",
+      defaultValue = "2s",
+      description =
+          "How long a server, a guest or a node of a deployment on this host may take to answer"
+              + " (default: ${DEFAULT-VALUE}).")
+  TimeSpan timeout;
 
   @Mixin Repetition repetition;
 
@@ -80,7 +91,7 @@ public final class StatusCommand implements Callable<Integer> {
     if (given == null) {
       return DeploymentTable.print(output, ListedDeployment.all());
     }
-    StatusReport report = StatusReport.of(Deployments.find(given), given);
+    StatusReport report = StatusReport.of(Deployments.find(given), given, timeout.toDuration());
     output.say(report.text().stripTrailing());
     output.result(report.tree());
     return report.same() ? ExitCode.OK : ExitCode.DIFFERS;
@@ -97,7 +108,7 @@ public final class StatusCommand implements Callable<Integer> {
       line.putAll(DeploymentTable.tree(all));
       code = DeploymentTable.code(all);
     } else {
-      StatusReport report = StatusReport.of(Deployments.find(given), given);
+      StatusReport report = StatusReport.of(Deployments.find(given), given, timeout.toDuration());
       text = report.text();
       line.putAll(report.tree());
       code = report.same() ? ExitCode.OK : ExitCode.DIFFERS;

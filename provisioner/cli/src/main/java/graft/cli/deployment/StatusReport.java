@@ -32,6 +32,7 @@ import java.util.concurrent.CompletableFuture;
  * @param same whether the host does not differ from the descriptor, and everything answers
  */
 public record StatusReport(String text, Map<String, Object> tree, boolean same) {
+  /** How long what is asked may take to answer, unless the caller says another time. */
   private static final Duration LIMIT = Duration.ofSeconds(2);
 
   /**
@@ -39,11 +40,13 @@ public record StatusReport(String text, Map<String, Object> tree, boolean same) 
    *
    * @param given the descriptor to compare with, or anything else to compare with the one that was
    *     applied
+   * @param limit how long a server, a guest or a node may take to answer
    */
-  static StatusReport of(StateFolder state, String given) throws InvalidDescriptorException {
+  static StatusReport of(StateFolder state, String given, Duration limit)
+      throws InvalidDescriptorException {
     JournalState journal = Deployments.journal(state);
     Path file = Path.of(Files.exists(Path.of(given)) ? given : journal.descriptor());
-    return look(state, journal, read(file), open -> Drift.of(state, journal, file, open));
+    return look(state, journal, read(file), limit, open -> Drift.of(state, journal, file, open));
   }
 
   /**
@@ -63,6 +66,7 @@ public record StatusReport(String text, Map<String, Object> tree, boolean same) 
         state,
         journal,
         descriptor,
+        LIMIT,
         open -> {
           try {
             return Drift.of(state, journal, file, open);
@@ -88,14 +92,13 @@ public record StatusReport(String text, Map<String, Object> tree, boolean same) 
       StateFolder state,
       JournalState journal,
       Optional<Descriptor> descriptor,
+      Duration limit,
       Comparing<E> comparing)
       throws E {
     try (Connections connections = new Connections()) {
       DeploymentStatus status = new DeploymentStatus(journal, connections);
       String name = state.deployment().text();
-      LiveCheck check =
-          new LiveCheck(
-              name, journal, connections, socket -> OperatorClient.sessions(socket, LIMIT));
+      LiveCheck check = new LiveCheck(name, journal, connections, OperatorClient::sessions, limit);
       CompletableFuture<List<LiveFinding>> asked =
           CompletableFuture.supplyAsync(() -> check.examine(status, descriptor));
       Drift drift = comparing.with(connections);
