@@ -33,8 +33,9 @@ final class ReadyTest {
     }
     checkout = Files.createDirectory(folder.resolve("checkout"));
     Files.createFile(checkout.resolve("pom.xml"));
-    Files.createDirectories(checkout.resolve("target/graft"));
+    Files.createDirectories(checkout.resolve("target/graft/lib"));
     Files.createFile(checkout.resolve("target/graft/built"));
+    Files.createFile(checkout.resolve("target/graft/lib/graft.jar"));
     program("id", "echo 1000");
     program("sudo", "echo \"sudo $*\" >>record; \"$@\"");
   }
@@ -127,5 +128,10 @@ final class ReadyTest {
     Files.delete(source);
     assertThat(build().err()).isEmpty();
     assertThat(record()).isEqualTo("mvn\n");
+
+    // As Maven leaves it when it was told to test and not to package.
+    Files.delete(checkout.resolve("target/graft/lib/graft.jar"));
+    assertThat(build().err()).contains("built in ");
+    assertThat(record()).isEqualTo("mvn\nmvn\n");
   }
 }

@@ -122,7 +122,11 @@ final class SessionsTest {
     assertThat(rest)
         .contains("graft: the server has ended this session: an operator has ended it")
         .contains("ended 46"); // CUDA_ERROR_DEVICE_UNAVAILABLE
-    assertThat(folder.resolve("audit.jsonl"))
+    Path audit = folder.resolve("audit.jsonl");
+    while (!Files.readString(audit).contains("session-end")) {
+      TimeUnit.MILLISECONDS.sleep(10); // ended by the test's own time limit
+    }
+    assertThat(audit)
         .content(StandardCharsets.UTF_8)
         .contains("\"reason\":\"an operator has ended it\"", "\"claimedProgram\":\"loop\"");
     assertThat(folder.resolve("commands.jsonl"))
