@@ -3,7 +3,7 @@
  *
  *   memory [--seed N] [--seeds N] [--rounds N | --seconds N] [--bytes N] [--large] [--threads N] [--share] [--apart] [--trace]
  *
- * --seeds does the work of so many seeds, from --seed on, one after another in one process: as many rounds for each.
+ * With --seeds one process does the work of several seeds, one after another: --seed is the first, and each has --rounds rounds.
  * Buffers have up to --bytes (65536), two thirds of them more than half of it. With --large they have from 1 byte to --bytes (1 GiB),
  * and as many are small as large, as are the parts on which work is done. With --share each thread has another process, and both
  * work on memory of either by the calls cuIpc..., in an order that shared events make. A second device, if there is one, takes part; with

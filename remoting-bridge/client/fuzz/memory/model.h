@@ -122,6 +122,7 @@ void hint(struct thread *t);
 int start_other(void);
 /* Exchanges events with the other process. */
 void meet_other(struct thread *t);
+/* Ends what meet_other began. The other process stays, for the next seed. */
 void leave_other(struct thread *t);
 /* Allocate memory that both processes use, and free it. The index of the buffer names it. */
 void make_common(struct thread *t, struct buffer *b, size_t bytes);

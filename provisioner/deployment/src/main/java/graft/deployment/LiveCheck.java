@@ -267,7 +267,9 @@ public final class LiveCheck {
     }
     String host = server.host().replaceAll("^\\[|]$", "");
     try (Socket socket = new Socket()) {
-      socket.connect(new InetSocketAddress(host, server.port()), (int) limit.toMillis());
+      // 0 would be no limit.
+      int millis = (int) Math.max(1, Math.min(Integer.MAX_VALUE, limit.toMillis()));
+      socket.connect(new InetSocketAddress(host, server.port()), millis);
       return Optional.empty();
     } catch (IOException e) {
       return Optional.of(
