@@ -12,6 +12,8 @@ import java.util.Map;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
@@ -21,6 +23,7 @@ import org.junit.jupiter.params.provider.CsvSource;
  * each time. A difference is reported with its seed, and {@code remoting-bridge/client/fuzz/memory
  * --seed N} reproduces it.
  */
+@Execution(ExecutionMode.CONCURRENT)
 final class HostMemoryTest {
   @TempDir static Path folder;
   private static SoftwareServer server;
