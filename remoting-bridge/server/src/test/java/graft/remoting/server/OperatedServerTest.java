@@ -3,11 +3,14 @@ package graft.remoting.server;
 import static graft.remoting.server.CudaClient.with;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.within;
 
 import graft.common.audit.AuditLog;
 import graft.common.json.Json;
 import graft.remoting.server.operate.OperatorClient;
 import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -86,6 +89,69 @@ class OperatedServerTest {
           .containsEntry("pid", ProcessHandle.current().pid());
     }
     assertThat(socket).doesNotExist();
+  }
+
+  private static double seconds(Map<String, Object> session, String field) {
+    return (Double) session.get(field);
+  }
+
+  /** Copies to the device and from it, or fills memory, until that has taken 0.3 s of GPU time. */
+  private Map<String, Object> work(CudaClient client, long memory, String function)
+      throws IOException {
+    double begun = seconds(sessions().get(0), "gpuSeconds");
+    while (true) {
+      for (int i = 0; i < 20; i++) {
+        switch (function) {
+          case "graftWrite" -> client.async(function, with(memory, MIB, 0), new byte[(int) MIB]);
+          case "graftReadAsync" -> client.async(function, with(memory, MIB, 0, 1L << 63 | i));
+          default -> client.async(function, with(memory, i, MIB));
+        }
+      }
+      int waits = client.begin("graftContextSynchronize", with());
+      WireClient.Answer answer = client.wire.answer();
+      while (answer.kind() == 1) { // data
+        ByteBuffer head = ByteBuffer.wrap(answer.payload().array()).order(ByteOrder.LITTLE_ENDIAN);
+        client.wire.receive((int) head.getLong(16));
+        answer = client.wire.answer();
+      }
+      assertThat(answer)
+          .returns(waits, WireClient.Answer::slot)
+          .returns(0, WireClient.Answer::result);
+      Map<String, Object> seen = sessions().get(0);
+      if (seconds(seen, "gpuSeconds") > begun + 0.3) {
+        return seen;
+      }
+    }
+  }
+
+  private static void assertCopies(Map<String, Object> session, double to, double from) {
+    double used = seconds(session, "gpuSeconds");
+    assertThat(seconds(session, "copyToDeviceSeconds")).isCloseTo(to, within(used / 10));
+    assertThat(seconds(session, "copyFromDeviceSeconds")).isCloseTo(from, within(used / 10));
+  }
+
+  @Test
+  void whatCopiesAndWhatComputesIsToldApart() throws Exception {
+    Path audit = folder.resolve("audit.jsonl");
+    try (AuditLog log = AuditLog.open(audit.toString(), message -> {});
+        ServerFixture fixture = start("software", log)) {
+      try (CudaClient alice = new CudaClient(fixture.alice()).retain()) {
+        long memory = alice.allocate(MIB);
+        double to = seconds(work(alice, memory, "graftWrite"), "gpuSeconds");
+        assertCopies(sessions().get(0), to, 0);
+        double computed = seconds(work(alice, memory, "cuMemsetD8_v2"), "gpuSeconds");
+        assertCopies(sessions().get(0), to, 0);
+        double all = seconds(work(alice, memory, "graftReadAsync"), "gpuSeconds");
+        assertCopies(sessions().get(0), to, all - computed);
+      }
+      while (!Files.readString(audit).contains("session-end")) {
+        Thread.onSpinWait();
+      }
+    }
+    Map<String, Object> account = Json.readObject(Files.readAllLines(audit).get(1));
+    assertThat(account).containsEntry("event", "session-end");
+    assertThat(seconds(account, "copyToDeviceSeconds")).isGreaterThan(0.2);
+    assertThat(seconds(account, "copyFromDeviceSeconds")).isGreaterThan(0.2);
   }
 
   @SuppressWarnings("unchecked")

@@ -40,6 +40,16 @@ public final class GpuLease {
   @GuardedBy("this")
   private long used;
 
+  /** What the work that runs counts for. */
+  @GuardedBy("this")
+  private GpuEngine engine = GpuEngine.COMPUTE;
+
+  @GuardedBy("this")
+  private long copiedTo;
+
+  @GuardedBy("this")
+  private long copiedFrom;
+
   @GuardedBy("this")
   private long waited;
 
@@ -128,6 +138,7 @@ public final class GpuLease {
     running++;
     if (running == 1) {
       since = nanos.getAsLong();
+      engine = GpuEngine.COMPUTE;
       activity.began(since);
     }
     return true;
@@ -178,10 +189,35 @@ public final class GpuLease {
   /** Counts the work that runs until now; otherwise work is counted when all of it has ended. */
   public synchronized void measure() {
     if (running > 0) {
-      long now = nanos.getAsLong();
-      used += now - since;
-      since = now;
-      put(LeasePage.USED, used);
+      count(nanos.getAsLong());
+    }
+  }
+
+  /**
+   * Counts the work that runs for an engine; a piece of work begins as {@link GpuEngine#COMPUTE}.
+   *
+   * @param from the time from which on it counts so, by the lease's clock
+   */
+  public synchronized void count(GpuEngine its, long from) {
+    if (running > 0) {
+      count(from);
+      engine = its;
+    }
+  }
+
+  /** Counts the work that runs until then. */
+  @GuardedBy("this")
+  private void count(long until) {
+    long time = Math.max(0, until - since); // until is before since if it was measured in between
+    since += time;
+    used += time;
+    put(LeasePage.USED, used); // before its parts, which are never more
+    if (engine == GpuEngine.COPY_TO_DEVICE) {
+      copiedTo += time;
+      put(LeasePage.COPIED_TO_DEVICE, copiedTo);
+    } else if (engine == GpuEngine.COPY_FROM_DEVICE) {
+      copiedFrom += time;
+      put(LeasePage.COPIED_FROM_DEVICE, copiedFrom);
     }
   }
 
@@ -198,9 +234,8 @@ public final class GpuLease {
   public synchronized void end(long at) {
     running--;
     if (running == 0) {
-      used += Math.max(0, at - since);
+      count(at);
       activity.ended(at);
-      put(LeasePage.USED, used);
     }
     put(LeasePage.RUNNING, running);
     if (running == 0 && waiting > 0) {

@@ -19,10 +19,13 @@ import java.util.function.LongSupplier;
  * <tr><td>16</td><td>written by the worker: the threads that wait for the lease</td></tr>
  * <tr><td>24</td><td>written by the worker: the time with work on the device, in nanoseconds</td></tr>
  * <tr><td>32</td><td>written by the worker: the time for which it has waited, in nanoseconds</td></tr>
+ * <tr><td>40, 48</td><td>written by the worker: the parts of the time at 24 in which it only copied
+ * to the device, and only copied from it, in nanoseconds</td></tr>
  * </table>
  *
  * The worker may be compromised and write anything anywhere in the page. The server reads no word
- * that it writes itself, and times are no longer than the session has lasted. Thread-safe.
+ * that it writes itself, and times are no longer than the session has lasted, and the parts of a
+ * time together no longer than the time. Thread-safe.
  */
 public final class LeasePage implements AutoCloseable {
   /** The size of the memory, in bytes. */
@@ -33,6 +36,8 @@ public final class LeasePage implements AutoCloseable {
   static final int WAITING = 16;
   static final int USED = 24;
   static final int WAITED = 32;
+  static final int COPIED_TO_DEVICE = 40;
+  static final int COPIED_FROM_DEVICE = 48;
 
   /** The session may not begin work. */
   static final long NONE = 0;
@@ -55,6 +60,12 @@ public final class LeasePage implements AutoCloseable {
 
   @GuardedBy("this")
   private long used;
+
+  @GuardedBy("this")
+  private long copiedTo;
+
+  @GuardedBy("this")
+  private long copiedFrom;
 
   @GuardedBy("this")
   private long waited;
@@ -147,6 +158,24 @@ public final class LeasePage implements AutoCloseable {
     return used;
   }
 
+  /**
+   * For how long a session has used the device, in nanoseconds, and the parts of that time in which
+   * it did nothing there but copy in one direction.
+   *
+   * @param used all of the time, which the parts together do not exceed
+   * @param copiedTo the part with nothing but copies to the device
+   * @param copiedFrom the part with nothing but copies from the device
+   */
+  public record GpuTime(long used, long copiedTo, long copiedFrom) {}
+
+  /** Returns how long the session has used the device. */
+  public synchronized GpuTime gpuTime() {
+    used();
+    copiedTo = Math.max(copiedTo, Math.min(word(COPIED_TO_DEVICE), used - copiedFrom));
+    copiedFrom = Math.max(copiedFrom, Math.min(word(COPIED_FROM_DEVICE), used - copiedTo));
+    return new GpuTime(used, copiedTo, copiedFrom);
+  }
+
   /** Returns how long the session has waited for the device, in nanoseconds. */
   public synchronized long waited() {
     waited = Math.max(waited, plausible(word(WAITED)));
@@ -166,7 +195,7 @@ public final class LeasePage implements AutoCloseable {
   @Override
   public synchronized void close() {
     if (!isClosed) {
-      used();
+      gpuTime();
       waited();
       isClosed = true;
       memory.close();

@@ -2,6 +2,7 @@ package graft.remoting.server.operate;
 
 import graft.common.grants.Share;
 import graft.remoting.server.control.DeviceSpec;
+import graft.remoting.server.exchange.LeasePage;
 import graft.remoting.server.health.GpuHealth;
 import graft.remoting.server.health.GpuState;
 import graft.remoting.server.health.Slowdown;
@@ -132,7 +133,10 @@ public final class OperatorRequests implements OperatorSocket.Requests {
     tree.put("class", share.map(s -> s.type().toString()).orElse(null));
     tree.put("compute", share.filter(s -> s.percent() > 0).map(Share::percent).orElse(null));
     tree.put("priority", share.map(s -> s.priority().toString()).orElse(null));
-    tree.put("gpuSeconds", session.lease().used() / NANOS);
+    LeasePage.GpuTime gpu = session.lease().gpuTime();
+    tree.put("gpuSeconds", gpu.used() / NANOS);
+    tree.put("copyToDeviceSeconds", gpu.copiedTo() / NANOS);
+    tree.put("copyFromDeviceSeconds", gpu.copiedFrom() / NANOS);
     tree.put("leaseWaitSeconds", session.lease().waited() / NANOS);
     tree.put("waiting", session.lease().isWaiting());
     tree.put("memoryBytes", session.used().memory());

@@ -1,6 +1,7 @@
 package graft.remoting.server.pool;
 
 import graft.remoting.server.control.ControlMessage;
+import graft.remoting.server.exchange.LeasePage;
 import graft.remoting.server.exchange.SessionLimits;
 
 /**
@@ -9,6 +10,8 @@ import graft.remoting.server.exchange.SessionLimits;
  * @param started the sessions that have begun
  * @param faults those of them whose worker ended without a reason, such as by a crash
  * @param used the GPU time, in nanoseconds
+ * @param copiedTo the part of it with nothing but copies to the device, in nanoseconds
+ * @param copiedFrom the part of it with nothing but copies from the device, in nanoseconds
  * @param waited the time for which the sessions waited for the GPU, in nanoseconds
  * @param sessions the sessions that are served now
  * @param memory the device memory that is allocated now, in bytes
@@ -18,13 +21,15 @@ record GuestMetrics(
     long started,
     long faults,
     long used,
+    long copiedTo,
+    long copiedFrom,
     long waited,
     long calls,
     long roundTrips,
     long sessions,
     long memory,
     long limit) {
-  static final GuestMetrics NONE = new GuestMetrics(0, 0, 0, 0, 0, 0, 0, 0, 0);
+  static final GuestMetrics NONE = new GuestMetrics(0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0);
 
   /** What a session that is served now has used. */
   static GuestMetrics current(ServedSession session) {
@@ -39,10 +44,13 @@ record GuestMetrics(
   private static GuestMetrics of(
       ServedSession session, long sessions, long memory, long limit, long faults) {
     ControlMessage.Used used = session.used();
+    LeasePage.GpuTime gpu = session.lease().gpuTime();
     return new GuestMetrics(
         1,
         faults,
-        session.lease().used(),
+        gpu.used(),
+        gpu.copiedTo(),
+        gpu.copiedFrom(),
         session.lease().waited(),
         used.calls(),
         used.roundTrips(),
@@ -61,6 +69,8 @@ record GuestMetrics(
         started + other.started,
         faults + other.faults,
         used + other.used,
+        copiedTo + other.copiedTo,
+        copiedFrom + other.copiedFrom,
         waited + other.waited,
         calls + other.calls,
         roundTrips + other.roundTrips,

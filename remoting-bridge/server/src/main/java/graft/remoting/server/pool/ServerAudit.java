@@ -2,6 +2,7 @@ package graft.remoting.server.pool;
 
 import com.google.errorprone.annotations.concurrent.GuardedBy;
 import graft.common.audit.AuditLog;
+import graft.remoting.server.exchange.LeasePage;
 import graft.remoting.server.exchange.Limit;
 import java.time.temporal.ChronoUnit;
 import java.util.HashMap;
@@ -78,7 +79,10 @@ public final class ServerAudit {
     details.put("device", session.device().toString());
     details.put("UUID", session.uuid());
     details.put("peakMemoryBytes", session.used().peak());
-    details.put("gpuSeconds", millis(session.lease().used()));
+    LeasePage.GpuTime gpu = session.lease().gpuTime();
+    details.put("gpuSeconds", millis(gpu.used()));
+    details.put("copyToDeviceSeconds", millis(gpu.copiedTo()));
+    details.put("copyFromDeviceSeconds", millis(gpu.copiedFrom()));
     details.put("leaseWaitSeconds", millis(session.lease().waited()));
     session
         .program()

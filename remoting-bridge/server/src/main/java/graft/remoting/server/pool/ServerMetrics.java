@@ -59,6 +59,12 @@ public final class ServerMetrics {
       return new Labels(OTHERS, gpu, uuid);
     }
 
+    Map<String, String> direction(String direction) {
+      Map<String, String> labels = map();
+      labels.put("direction", direction);
+      return labels;
+    }
+
     Map<String, String> map() {
       Map<String, String> labels = new LinkedHashMap<>();
       labels.put("guest", guest);
@@ -168,6 +174,13 @@ public final class ServerMetrics {
     samples(page, guests, GuestMetrics::faults);
     page.counter("graft_session_gpu_seconds_total", "GPU time of a guest's sessions.");
     guests.forEach((labels, guest) -> page.seconds(labels.map(), guest.used()));
+    page.counter(
+        "graft_session_copy_seconds_total", "GPU time with nothing but copies in one direction.");
+    guests.forEach(
+        (labels, guest) -> {
+          page.seconds(labels.direction("to_device"), guest.copiedTo());
+          page.seconds(labels.direction("from_device"), guest.copiedFrom());
+        });
     page.counter("graft_lease_wait_seconds_total", "Time for which sessions waited for the GPU.");
     guests.forEach((labels, guest) -> page.seconds(labels.map(), guest.waited()));
     page.counter("graft_calls_total", "Calls that were executed.");

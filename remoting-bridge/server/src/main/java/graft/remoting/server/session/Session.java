@@ -10,6 +10,7 @@ import graft.remoting.server.exchange.PeerTicket;
 import graft.remoting.server.protocol.HandshakeMessages;
 import graft.remoting.server.session.call.AddressChecks;
 import graft.remoting.server.session.call.Call;
+import graft.remoting.server.session.call.CallEngine;
 import graft.remoting.server.session.call.Dispatcher;
 import graft.remoting.server.session.call.HandleTables;
 import graft.remoting.server.session.call.RefusedCallException;
@@ -199,7 +200,7 @@ public final class Session implements RecordHandler {
       }
       return dispatcher.execute(call);
     }
-    meter.beginCall(state.context());
+    meter.beginCall(state.context(), CallEngine.of(call));
     int result;
     try {
       result = dispatcher.execute(call);

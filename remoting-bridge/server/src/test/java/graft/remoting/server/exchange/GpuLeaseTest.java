@@ -43,6 +43,26 @@ final class GpuLeaseTest {
   }
 
   @Test
+  void copiesAreCountedWhileTheyRun() throws Exception {
+    AtomicLong clock = new AtomicLong();
+    try (LeasePage page = LeasePage.create(clock::get)) {
+      page.grant(LeasePage.Queueing.ANY);
+      GpuLease lease = GpuLease.map(page.fd(), clock::get);
+      lease.count(GpuEngine.COPY_TO_DEVICE, 0); // nothing runs
+      lease.begin();
+      clock.set(10);
+      lease.count(GpuEngine.COPY_TO_DEVICE, 10);
+      clock.set(30);
+      lease.measure();
+      assertThat(page.gpuTime()).isEqualTo(new LeasePage.GpuTime(30, 20, 0));
+      lease.count(GpuEngine.COPY_FROM_DEVICE, 25); // counted already until 30
+      clock.set(70);
+      lease.end(60);
+      assertThat(page.gpuTime()).isEqualTo(new LeasePage.GpuTime(60, 20, 30));
+    }
+  }
+
+  @Test
   void aWaitIsCountedWhileItLasts() throws Exception {
     try (LeasePage page = LeasePage.create()) {
       GpuLease lease = GpuLease.map(page.fd());

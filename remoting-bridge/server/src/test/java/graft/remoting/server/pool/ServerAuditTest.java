@@ -76,6 +76,8 @@ class ServerAuditTest {
         .containsEntry("claimedPid", 42L)
         .containsEntry("claimedJob", "4711?")
         .containsEntry("gpuSeconds", 0.0)
+        .containsEntry("copyToDeviceSeconds", 0.0)
+        .containsEntry("copyFromDeviceSeconds", 0.0)
         .containsEntry("leaseWaitSeconds", 0.0)
         .containsEntry("peakMemoryBytes", 60L)
         .containsEntry("bytesIn", 10L)

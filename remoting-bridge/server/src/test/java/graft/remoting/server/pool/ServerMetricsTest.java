@@ -5,11 +5,14 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import graft.remoting.server.control.ControlMessage;
 import graft.remoting.server.control.DeviceSpec;
+import graft.remoting.server.exchange.GpuEngine;
+import graft.remoting.server.exchange.GpuLease;
 import graft.remoting.server.exchange.LeasePage;
 import graft.remoting.server.exchange.SessionLimits;
 import graft.remoting.server.health.GpuHealthModel;
 import graft.remoting.server.protocol.HandshakeStatus;
 import graft.remoting.server.system.Bytes;
+import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.HashMap;
@@ -19,6 +22,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
@@ -35,13 +39,17 @@ final class ServerMetricsTest {
   private long ids;
 
   private ServedSession session(String guest, SessionLimits limits) {
+    return session(guest, limits, LeasePage.none());
+  }
+
+  private ServedSession session(String guest, SessionLimits limits, LeasePage lease) {
     ServedSession session =
         new ServedSession(
             ++ids,
             Bytes.of(new byte[32]),
             new ServedSession.Client(guest, "peer", "tcp", "", limits),
             DeviceSpec.parse("cuda:0"),
-            LeasePage.none());
+            lease);
     session.uuid(UUID);
     return session;
   }
@@ -89,6 +97,35 @@ final class ServerMetricsTest {
         .contains("graft_sessions" + labels("alice") + "0\n")
         .contains("graft_vgpu_memory_used_bytes" + labels("alice") + "0\n")
         .contains("graft_session_faults_total" + labels("alice") + "0\n");
+  }
+
+  /** A session of alice whose GPU copies so long in one direction, in seconds. */
+  private ServedSession copying(GpuEngine engine, long seconds) throws IOException {
+    AtomicLong clock = new AtomicLong();
+    LeasePage page = LeasePage.create(clock::get);
+    page.grant(LeasePage.Queueing.ANY);
+    GpuLease worker = GpuLease.map(page.fd(), clock::get);
+    worker.begin();
+    worker.count(engine, 0);
+    clock.set(TimeUnit.SECONDS.toNanos(seconds));
+    worker.end();
+    ServedSession session = session("alice", SessionLimits.NONE, page);
+    metrics.sessionStarted(session);
+    return session;
+  }
+
+  @Test
+  void timeWithNothingButCopiesIsSummedByDirection() throws Exception {
+    ServedSession first = copying(GpuEngine.COPY_TO_DEVICE, 3);
+    copying(GpuEngine.COPY_TO_DEVICE, 4);
+    copying(GpuEngine.COPY_FROM_DEVICE, 5);
+    first.lease().close();
+    metrics.sessionEnded(first);
+    String labels = labels("alice").replace("} ", ",direction=");
+    assertThat(metrics.page(0, 0, List.of()))
+        .contains("graft_session_gpu_seconds_total" + labels("alice") + "12.0\n")
+        .contains("graft_session_copy_seconds_total" + labels + "\"to_device\"} 7.0\n")
+        .contains("graft_session_copy_seconds_total" + labels + "\"from_device\"} 5.0\n");
   }
 
   private static String line(String page, String name) {

@@ -4,6 +4,7 @@ import com.google.errorprone.annotations.concurrent.GuardedBy;
 import graft.remoting.device.CudaDevice;
 import graft.remoting.device.CudaResult;
 import graft.remoting.device.Memory;
+import graft.remoting.server.exchange.GpuEngine;
 import graft.remoting.server.exchange.GpuLease;
 import graft.remoting.server.session.call.RefusedCallException;
 import graft.remoting.server.system.Scratch;
@@ -27,6 +28,10 @@ import java.util.function.LongSupplier;
  * <p>An event in the legacy stream would make the streams of the context wait for each other, so
  * that one is recorded there only immediately behind the session's own work in it. No marker is
  * recorded in a stream that is being captured, because the marker would become part of the graph.
+ *
+ * <p>The time is counted apart for copies to and from the device: while all work that has not
+ * finished, as far as is known, are copies in one direction. What is queued before a marker counts
+ * together, so that this needs no markers of its own.
  *
  * <p>The executor calls all methods; the events are also queried by a thread of this object.
  */
@@ -83,6 +88,14 @@ public final class GpuMeter {
   @GuardedBy("this")
   private final List<WorkMarker> markers = new ArrayList<>();
 
+  /** The engines of the work behind which there is no marker, by their bits. */
+  @GuardedBy("this")
+  private int engines;
+
+  /** The engine for which the lease counts the time now. */
+  @GuardedBy("this")
+  private GpuEngine counted = GpuEngine.COMPUTE;
+
   @GuardedBy("this")
   private boolean isTracked;
 
@@ -106,6 +119,15 @@ public final class GpuMeter {
   /** The streams with work behind which there is no marker. */
   private final long[] unmarked = new long[MOST_STREAMS];
 
+  /** The engines of the work in each of these streams. */
+  private final int[] uses = new int[MOST_STREAMS];
+
+  /** What the executor has set {@link #engines} to. */
+  private int queued;
+
+  /** The engine of the call that is made. */
+  private int engine;
+
   private int streams;
   private int calls;
 
@@ -126,10 +148,16 @@ public final class GpuMeter {
     this.nanos = nanos;
   }
 
-  /** Waits until the session may queue work, which the executor then does in this context. */
-  public void beginCall(SessionContext current) {
+  /**
+   * Waits until the session may queue work, which the executor then does in this context.
+   *
+   * @param does what the GPU will do the work with
+   */
+  public void beginCall(SessionContext current, GpuEngine does) {
     context = current; // what was queued in the last one has markers: SessionState.enter
+    engine = does.bit();
     if (open && lease.isUnbounded()) {
+      addEngine();
       return;
     }
     if (lease.isBounded()) {
@@ -139,14 +167,56 @@ public final class GpuMeter {
       mark();
       drain();
     } else if (open || reopens()) {
+      addEngine();
       return;
     }
     lease.begin();
     synchronized (this) {
+      counted = pieces == 0 ? GpuEngine.COMPUTE : counted;
       pieces++;
       isOpen = true;
       open = true;
+      queued = engine;
+      engines = engine;
+      if (engineOfAll() != counted) {
+        count(nanos.getAsLong());
+      }
     }
+  }
+
+  /** Notes the engine of the call that is made, if no work that is queued uses it. */
+  private void addEngine() {
+    // After a wait for all work nothing is left of what was queued, but the piece of work goes on.
+    boolean finished = calls == 0 && queued != 0;
+    if (finished ? queued == engine : (queued & engine) != 0) {
+      return;
+    }
+    long at = finished ? finishedAt : nanos.getAsLong();
+    queued = finished ? engine : queued | engine;
+    synchronized (this) {
+      engines = queued;
+      count(at);
+    }
+  }
+
+  /** Has the lease count the time from then on for the engines of the work that goes on. */
+  @GuardedBy("this")
+  private void count(long from) {
+    GpuEngine now = engineOfAll();
+    if (now != counted) {
+      counted = now;
+      lease.count(now, from);
+    }
+  }
+
+  /** Returns the engine that the work counts for that goes on; the last one if there is none. */
+  @GuardedBy("this")
+  private GpuEngine engineOfAll() {
+    int all = engines;
+    for (int i = 0; i < markers.size(); i++) { // no iterator: see look()
+      all |= markers.get(i).engines;
+    }
+    return all == 0 ? counted : GpuEngine.of(all);
   }
 
   /** Goes on with a piece of work that has not finished. Returns false if there is none. */
@@ -165,14 +235,13 @@ public final class GpuMeter {
   public void endCall(long stream) {
     calls++;
     others = 0;
-    if (streams > 0 && unmarked[streams - 1] == stream) {
-      return;
-    }
-    for (int i = 0; i < streams; i++) {
+    for (int i = streams - 1; i >= 0; i--) {
       if (unmarked[i] == stream) {
+        uses[i] |= engine;
         return;
       }
     }
+    uses[streams] = engine;
     unmarked[streams++] = stream;
     if (streams == MOST_STREAMS) {
       mark();
@@ -201,34 +270,39 @@ public final class GpuMeter {
     long end = calls > 0 ? nanos.getAsLong() : finishedAt;
     synchronized (this) {
       for (int i = 0; i < streams; i++) {
-        mark(unmarked[i]);
+        mark(unmarked[i], uses[i]);
       }
       isOpen = false;
+      engines = 0;
       settle(end);
+      count(end);
       if (!markers.isEmpty()) {
         track();
       }
     }
     open = false;
+    queued = 0;
     streams = 0;
     calls = 0;
   }
 
   @GuardedBy("this")
-  private void mark(long stream) {
+  private void mark(long stream, int its) {
     if (captures(stream)) {
       return;
     }
-    boolean moves = !lease.isBounded() || markers.size() >= MOST_MARKERS;
+    boolean isFull = markers.size() >= MOST_MARKERS;
     for (WorkMarker marker : markers) {
+      boolean moves = isFull || (!lease.isBounded() && marker.engines == its);
       if (moves && marker.stream == stream && marker.context == context) {
+        marker.engines |= its;
         device.cuEventRecord(marker.event, stream);
         return;
       }
     }
     try {
       long event = context.events().record(stream);
-      markers.add(new WorkMarker(context, stream, event, nanos.getAsLong()));
+      markers.add(new WorkMarker(context, stream, its, event, nanos.getAsLong()));
     } catch (RefusedCallException e) {
       // The context has failed, so that nothing runs, or the stream is of another context.
       device.cuStreamSynchronize(stream);
@@ -328,7 +402,9 @@ public final class GpuMeter {
     }
     synchronized (this) {
       markers.removeIf(marker -> marker.context == gone);
-      settle(nanos.getAsLong());
+      long now = nanos.getAsLong();
+      settle(now);
+      count(now);
     }
   }
 
@@ -353,6 +429,7 @@ public final class GpuMeter {
       lastFinished = now;
     }
     settle(now);
+    count(now);
   }
 
   /** Chooses how many calls are queued before a marker. */

@@ -8,12 +8,16 @@ final class WorkMarker {
   /** When it was recorded, by {@link System#nanoTime}. */
   final long began;
 
+  /** The engines of the work that ends with it, by their bits. */
+  int engines;
+
   /** The stream; -1 after the stream was destroyed. */
   long stream;
 
-  WorkMarker(SessionContext context, long stream, long event, long began) {
+  WorkMarker(SessionContext context, long stream, int engines, long event, long began) {
     this.context = context;
     this.stream = stream;
+    this.engines = engines;
     this.event = event;
     this.began = began;
   }

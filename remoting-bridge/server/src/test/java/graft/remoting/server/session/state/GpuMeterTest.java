@@ -1,10 +1,14 @@
 package graft.remoting.server.session.state;
 
+import static graft.remoting.server.exchange.GpuEngine.COMPUTE;
+import static graft.remoting.server.exchange.GpuEngine.COPY_FROM_DEVICE;
+import static graft.remoting.server.exchange.GpuEngine.COPY_TO_DEVICE;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import graft.remoting.device.CudaDevice;
 import graft.remoting.device.CudaResult;
 import graft.remoting.device.Memory;
+import graft.remoting.server.exchange.GpuEngine;
 import graft.remoting.server.exchange.GpuLease;
 import graft.remoting.server.exchange.LeasePage;
 import graft.remoting.server.session.memory.HostMemory;
@@ -57,7 +61,11 @@ final class GpuMeterTest {
     }
 
     synchronized void finish(long stream) {
-      finished.put(stream, queued.getOrDefault(stream, 0));
+      finish(stream, queued.getOrDefault(stream, 0));
+    }
+
+    synchronized void finish(long stream, int works) {
+      finished.put(stream, works);
     }
 
     synchronized int launches() {
@@ -116,7 +124,11 @@ final class GpuMeterTest {
   }
 
   private void launch(long stream) {
-    meter.beginCall(context);
+    queue(GpuEngine.COMPUTE, stream);
+  }
+
+  private void queue(GpuEngine engine, long stream) {
+    meter.beginCall(context, engine);
     device.queue(stream);
     meter.endCall(stream);
   }
@@ -310,5 +322,113 @@ final class GpuMeterTest {
     device.finish(STREAM);
     await(() -> !page.isRunning());
     assertThat(page.used()).isEqualTo(900);
+  }
+
+  /** Queues work of these engines at once, which then takes so long. */
+  private void work(long nanos, GpuEngine... engines) {
+    for (GpuEngine engine : engines) {
+      queue(engine, STREAM);
+    }
+    clock.addAndGet(nanos);
+    device.finish(STREAM);
+    meter.finished(context, STREAM);
+    meter.mark();
+  }
+
+  private void assertTime(long used, long copiedTo, long copiedFrom) {
+    assertThat(page.gpuTime()).isEqualTo(new LeasePage.GpuTime(used, copiedTo, copiedFrom));
+  }
+
+  @Test
+  void whatOnlyCopiesCountsForTheDirection() {
+    work(1000, COPY_TO_DEVICE, COPY_TO_DEVICE);
+    assertTime(1000, 1000, 0);
+    work(200, COPY_FROM_DEVICE);
+    assertTime(1200, 1000, 200);
+    work(30, COMPUTE);
+    assertTime(1230, 1000, 200);
+    work(4, COPY_TO_DEVICE);
+    assertTime(1234, 1004, 200);
+  }
+
+  @Test
+  void whatIsQueuedTogetherCountsForNoDirection() {
+    work(10, COPY_TO_DEVICE, COPY_FROM_DEVICE);
+    work(10, COPY_TO_DEVICE, COMPUTE);
+    work(10, COMPUTE, COPY_FROM_DEVICE);
+    assertTime(30, 0, 0);
+  }
+
+  @Test
+  void copiesCountForTheirDirectionUntilAKernelIsQueued() {
+    queue(COPY_TO_DEVICE, STREAM);
+    clock.set(300);
+    work(700, COMPUTE);
+    assertTime(1000, 300, 0);
+  }
+
+  @Test
+  void aWaitSeparatesWhatIsQueuedBeforeItFromWhatIsQueuedAfterIt() {
+    launch(STREAM);
+    clock.set(400);
+    meter.finished(context, STREAM);
+    clock.set(450);
+    queue(COPY_FROM_DEVICE, STREAM);
+    clock.set(600);
+    meter.finished(context, STREAM);
+    queue(COPY_FROM_DEVICE, STREAM);
+    clock.set(700);
+    meter.finished(context, STREAM);
+    work(300, COMPUTE);
+    assertTime(1000, 0, 300);
+  }
+
+  @Test
+  void copiesInAStreamCountAloneWhenTheKernelInAnotherHasFinished() {
+    launch(STREAM);
+    queue(COPY_TO_DEVICE, OTHER);
+    meter.mark();
+    clock.set(1000);
+    device.finish(STREAM);
+    await(() -> page.used() == 1000);
+    clock.set(3000);
+    device.finish(OTHER);
+    await(() -> !page.isRunning());
+    assertTime(3000, 2000, 0);
+  }
+
+  @Test
+  void aCopyBehindAKernelHasAMarkerOfItsOwn() {
+    launch(STREAM);
+    meter.mark();
+    queue(COPY_FROM_DEVICE, STREAM);
+    meter.mark();
+    clock.set(500);
+    device.finish(STREAM, 1);
+    await(() -> page.used() == 500);
+    clock.set(900);
+    device.finish(STREAM);
+    await(() -> !page.isRunning());
+    assertTime(900, 0, 400);
+  }
+
+  @Test
+  void aKernelAfterATurnIsNotPartOfTheCopyThatGoesOnSinceThen() throws Exception {
+    queue(COPY_TO_DEVICE, OTHER);
+    page.revoke();
+    CompletableFuture<Void> call = CompletableFuture.runAsync(() -> launch(STREAM));
+    while (!page.isWaiting()) {
+      clock.addAndGet(1000); // the call polls for a moment by this clock
+    }
+    long next = clock.get();
+    page.grant(LeasePage.Queueing.ANY);
+    lease.granted();
+    call.get();
+    clock.addAndGet(700);
+    device.finish(OTHER);
+    device.finish(STREAM);
+    meter.mark();
+    await(() -> !page.isRunning());
+    assertTime(next + 700, next, 0);
   }
 }
