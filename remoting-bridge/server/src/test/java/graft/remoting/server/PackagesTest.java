@@ -40,7 +40,7 @@ class PackagesTest {
           Map.entry("operate", "control exchange health pool share system"),
           // The worker's process.
           Map.entry("session.memory", "exchange system"),
-          Map.entry("session.call", "connection protocol session.memory"),
+          Map.entry("session.call", "connection exchange protocol session.memory"),
           Map.entry(
               "session.state", "connection exchange protocol session.call session.memory system"),
           Map.entry(
