@@ -349,6 +349,8 @@ final class GpuMeterTest {
     assertTime(1230, 1000, 200);
     work(4, COPY_TO_DEVICE);
     assertTime(1234, 1004, 200);
+    work(5, COPY_TO_DEVICE);
+    assertTime(1239, 1009, 200);
   }
 
   @Test
