@@ -31,6 +31,7 @@ static int passed, failed;
 
 #define ADDRESS 0x700000000000ull /* both servers return it */
 #define CODE (128u << 10)
+#define DATA (100u << 10)
 #define ATTRIBUTES 1000 /* the value of the first attribute of a function */
 
 GRAFT_EXPORT const char *graftChannel(void);
@@ -40,7 +41,8 @@ struct server {
   const char *name;
   uint32_t devices;
   uint64_t memory;
-  const uint8_t *known; /* the hash of code that the server has, or NULL */
+  const uint8_t *known;      /* the hash of code that the server has, or NULL */
+  const uint8_t *known_data; /* the same of data */
   int listener, port, fd;
   uint32_t answered; /* a bit for each attribute of functions */
   int fault;         /* the result of every call that waits, once it is set */
@@ -99,9 +101,19 @@ static bool call_back(const struct server *server, uint64_t identity) {
   return fake_put(server->fd, &head, sizeof head) && fake_put(server->fd, &identity, sizeof identity);
 }
 
+/* Says which data the server has. */
+static bool put_hints(const struct server *server, const uint64_t *parameters) {
+  static const uint8_t zeros[GRAFT_KNOWN_DATA_MOST * GRAFT_KNOWN_DATA_HINT];
+  struct fake_answer head = {.size = sizeof head + 24, .kind = GRAFT_ANSWER_DATA};
+  uint64_t data[] = {parameters[1], 0, parameters[0]};
+  size_t known = server->known_data ? GRAFT_KNOWN_DATA_HINT : 0;
+  return parameters[0] == sizeof zeros && fake_put(server->fd, &head, sizeof head) && fake_put(server->fd, data, sizeof data) &&
+         fake_put(server->fd, server->known_data, known) && fake_put(server->fd, zeros, sizeof zeros - known);
+}
+
 /* Accepts one connection. The client's further connections are refused, and the client works without them. */
 static void *serve(void *argument) {
-  static _Thread_local uint8_t data[CODE + 4096];
+  static _Thread_local uint8_t bulk[CODE + 4096];
   struct server *server = argument;
   __atomic_store_n(&server->fd, accept(server->listener, NULL, NULL), __ATOMIC_RELEASE);
   close(server->listener);
@@ -111,13 +123,15 @@ static void *serve(void *argument) {
     uint64_t parameters[512];
     if (request.size > sizeof parameters || !fake_get(server->fd, parameters, request.size - sizeof request)) break;
     if (request.flags & GRAFT_RECORD_BULK &&
-        !fake_get(server->fd, data, request.function == FN_graftModuleLoad ? parameters[1] : 0))
+        !fake_get(server->fd, bulk,
+                  request.function == FN_graftModuleLoad || request.function == FN_graftWrite ? parameters[1] : 0))
       break;
     __atomic_add_fetch(&server->calls[request.function], 1, __ATOMIC_ACQ_REL);
     if (request.function == __atomic_load_n(&server->watched, __ATOMIC_ACQUIRE)) {
       __atomic_store_n(&server->context, request.context, __ATOMIC_RELEASE);
       __atomic_store_n(&server->first, parameters[0], __ATOMIC_RELEASE);
     }
+    if (request.function == FN_graftKnownData && !put_hints(server, parameters)) break;
     if (request.function == FN_graftHostFunction && !call_back(server, parameters[1])) break;
     if (request.flags & GRAFT_RECORD_REPLY && !answer(server, &request)) break;
   }
@@ -138,12 +152,12 @@ static unsigned calls(struct server *server, int function) { return __atomic_loa
 static void watch(struct server *server, int function) { __atomic_store_n(&server->watched, function, __ATOMIC_RELEASE); }
 static uint64_t seen(const uint64_t *value) { return __atomic_load_n(value, __ATOMIC_ACQUIRE); }
 
-static uint8_t known_hash[32];
-static struct server server_a = {.name = "GPU A", .devices = 1, .memory = 1000, .known = known_hash},
+static uint8_t known_hash[32], known_data_hash[32];
+static struct server server_a = {.name = "GPU A", .devices = 1, .memory = 1000, .known = known_hash, .known_data = known_data_hash},
                      server_b = {.name = "GPU B", .devices = 2, .memory = 2000};
 static struct graft_session session_b;
 static void *context_a, *context_b, *stream_a, *stream_b, *event_a, *event_b, *module_a, *module_b, *function_a, *function_b;
-static uint8_t code[CODE];
+static uint8_t code[CODE], weights[DATA];
 
 static void open_session(struct graft_session *session, const struct server *server) {
   char address[64];
@@ -347,6 +361,30 @@ static void device_memory(void) {
   CHECK(cuMemFree_v2(in_b) == GRAFT_INVALID_VALUE);
 }
 
+/* Data that one server has is not sent to that server, and is sent to the other. */
+static void known_data(void) {
+  uint64_t in_a, in_b;
+  static uint8_t other[DATA];
+  CHECK(calls(&server_a, FN_graftKnownData) == 1 && calls(&server_b, FN_graftKnownData) == 1); /* before anything waits for it */
+  cuCtxSetCurrent(context_b);
+  CHECK(!cuMemAlloc_v2(&in_b, DATA) && !cuMemcpyHtoD_v2(in_b, weights, DATA) && !cuCtxSynchronize());
+  CHECK(calls(&server_b, FN_graftWrite) == 1 && !calls(&server_b, FN_graftWriteKnown));
+  cuCtxSetCurrent(context_a);
+  watch(&server_a, FN_graftWriteKnown);
+  CHECK(!cuMemAlloc_v2(&in_a, DATA) && !cuMemcpyHtoD_v2(in_a, weights, DATA) && !cuCtxSynchronize());
+  CHECK(calls(&server_a, FN_graftWriteKnown) == 1 && !calls(&server_a, FN_graftWrite) && seen(&server_a.first) == in_a);
+  memcpy(other, weights, DATA);
+  other[DATA - 1] ^= 1;
+  CHECK(!cuMemcpyHtoD_v2(in_a, other, DATA) && !cuMemcpyHtoD_v2(in_a, weights, DATA - 1) && !cuCtxSynchronize());
+  CHECK(calls(&server_a, FN_graftWriteKnown) == 1 && calls(&server_a, FN_graftWrite) == 2);
+  CHECK(!cuMemcpyHtoDAsync_v2(in_a, weights, DATA, stream_a) && !cuCtxSynchronize());
+  CHECK(calls(&server_a, FN_graftWriteKnown) == 2 && calls(&server_a, FN_graftKnownData) == 1);
+  CHECK(!cuMemFree_v2(in_a));
+  cuCtxSetCurrent(context_b);
+  CHECK(!cuMemFree_v2(in_b));
+  cuCtxSetCurrent(context_a);
+}
+
 /* Memory that one session has pinned is ordinary memory of the program for the other. The thread sanitizer allows no memory at the
  * addresses that the client prefers for pinned memory. */
 static void host_memory(void) {
@@ -424,6 +462,9 @@ int main(void) {
   memset(code, ' ', sizeof code - 1);
   memcpy(code, ".version 8.0\n", 13);
   graft_sha256(code, sizeof code, known_hash);
+  for (size_t i = 0; i < DATA; i++) weights[i] = (uint8_t)(i * 2654435761u >> 20);
+  graft_sha256(weights, sizeof weights, known_data_hash);
+  setenv("GRAFT_KNOWN_DATA", "yes", 1);
   sem_init(&has_run, 0, 0);
   graft_session_init(&session_b);
   start(&server_a);
@@ -437,6 +478,7 @@ int main(void) {
   attributes_come_with_the_function();
   attributes_are_of_a_device();
   occupancy_is_remembered();
+  known_data();
   device_memory();
   host_memory();
   host_functions();

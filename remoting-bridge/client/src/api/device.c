@@ -9,6 +9,7 @@
 #include "api/rpc.h"
 #include "api/visible.h"
 #include "graft_rpc.h"
+#include "memory/known_data.h"
 #include "session/parts.h"
 #include "session/session.h"
 
@@ -195,6 +196,7 @@ void graft_devices_join(void) {
 
 int graft_devices_load(struct graft_session *session) {
   struct graft_devices *devices = &graft_parts(session)->devices;
+  graft_known_data_begin();
   int r = load(devices, 0);
   for (int i = 1; !r && i < devices->server_count; i++) r = load(devices, i);
   if (r) return r;

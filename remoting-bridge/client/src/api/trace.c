@@ -49,6 +49,7 @@ static const char *name_of(int function) {
       [FN_graftLaunch] = "cuLaunchKernel",
       [FN_graftLaunchEx] = "cuLaunchKernelEx",
       [FN_graftWrite] = "copy: bytes to the server",
+      [FN_graftWriteKnown] = "copy: bytes that the server has",
       [FN_graftRead] = "copy: bytes from the server",
       [FN_graftReadAsync] = "copy: bytes from the server",
       [FN_graftCopyFromRegion] = "copy: shared memory to the device",

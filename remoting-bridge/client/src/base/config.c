@@ -84,7 +84,7 @@ static bool copy_item(char *to, size_t size, const char *list, int server, int s
 /* The settings as they are written: those that may be different for each server, and words. */
 struct written {
   char servers[LIST], name[LIST], token_file[LIST], certificates[LIST];
-  char managed[16], encryption[16], compression[16], addresses[16];
+  char managed[16], encryption[16], compression[16], known_data[16], addresses[16];
 };
 
 /* Takes the server's items of the lists. False with a reason. */
@@ -128,6 +128,7 @@ static void set(struct graft_config *config, struct written *w, const char *key,
                {"managed", w->managed, sizeof w->managed},
                {"encryption", w->encryption, sizeof w->encryption},
                {"compression", w->compression, sizeof w->compression},
+               {"known-data", w->known_data, sizeof w->known_data},
                {"addresses", w->addresses, sizeof w->addresses}};
   for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
     if (!strcmp(key, texts[i].key)) copy(texts[i].to, texts[i].size, value);
@@ -162,6 +163,7 @@ static void read_environment(struct graft_config *config, struct written *w) {
                                              {"GRAFT_MANAGED", "managed"},
                                              {"GRAFT_ENCRYPTION", "encryption"},
                                              {"GRAFT_COMPRESSION", "compression"},
+                                             {"GRAFT_KNOWN_DATA", "known-data"},
                                              {"GRAFT_ADDRESSES", "addresses"}};
   for (size_t i = 0; i < sizeof variables / sizeof *variables; i++) {
     const char *value = getenv(variables[i][0]);
@@ -176,17 +178,21 @@ static bool understand(struct graft_config *config, const struct written *w, cha
   bool apart = !strcmp(w->addresses, "apart");
   int encryption = parse_word(w->encryption, (const char *const[]){"auto", "always", "never"});
   int compression = parse_word(w->compression, (const char *const[]){"auto", "yes", "no"});
+  int known_data = parse_word(w->known_data, (const char *const[]){"auto", "yes", "no"});
   if (!config->managed_exclusive && strcmp(w->managed, "shared")) {
     snprintf(reason, size, "'managed' or GRAFT_MANAGED is '%s': it can be shared or exclusive", w->managed);
   } else if (encryption < 0) {
     snprintf(reason, size, "'encryption' or GRAFT_ENCRYPTION is '%s': it can be auto, always or never", w->encryption);
   } else if (compression < 0) {
     snprintf(reason, size, "'compression' or GRAFT_COMPRESSION is '%s': it can be auto, yes or no", w->compression);
+  } else if (known_data < 0) {
+    snprintf(reason, size, "'known-data' or GRAFT_KNOWN_DATA is '%s': it can be auto, yes or no", w->known_data);
   } else if (!apart && strcmp(w->addresses, "any")) {
     snprintf(reason, size, "'addresses' or GRAFT_ADDRESSES is '%s': it can be apart or any", w->addresses);
   } else {
     config->encryption = (enum graft_encryption)encryption;
     config->compression = (enum graft_compression)compression;
+    config->known_data = (enum graft_known_data_choice)known_data;
     config->addresses = apart ? config->addresses : 0;
     return true;
   }
@@ -194,7 +200,8 @@ static bool understand(struct graft_config *config, const struct written *w, cha
 }
 
 bool graft_config_read(struct graft_config *config, int server, char *reason, size_t size) {
-  struct written written = {.managed = "shared", .encryption = "auto", .compression = "auto", .addresses = "apart"};
+  struct written written = {
+      .managed = "shared", .encryption = "auto", .compression = "auto", .known_data = "auto", .addresses = "apart"};
   char token_file[512] = "";
   memset(config, 0, sizeof *config);
   config->spin_microseconds = 50;

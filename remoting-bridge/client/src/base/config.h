@@ -15,6 +15,9 @@ enum graft_encryption { GRAFT_ENCRYPTION_AUTO, GRAFT_ENCRYPTION_ALWAYS, GRAFT_EN
 /* Whether what is sent over TCP is compressed: where that is faster, wherever it becomes smaller, or nowhere. */
 enum graft_compression { GRAFT_COMPRESSION_AUTO, GRAFT_COMPRESSION_YES, GRAFT_COMPRESSION_NO };
 
+/* Whether data that the server has from an earlier session is sent again (memory/known_data.h): not where the connection is slow, not at all, or always. */
+enum graft_known_data_choice { GRAFT_KNOWN_DATA_AUTO, GRAFT_KNOWN_DATA_YES, GRAFT_KNOWN_DATA_NO };
+
 struct graft_config {
   char servers[1024];     /* addresses, the best first */
   int server_count;       /* how many servers the program has */
@@ -33,6 +36,7 @@ struct graft_config {
   bool managed_exclusive; /* managed memory is exclusive: at any time the program's or the device's */
   enum graft_encryption encryption;
   enum graft_compression compression;
+  enum graft_known_data_choice known_data;
   bool stats;
   int debug;
 };

@@ -12,6 +12,7 @@
 #include "api/work.h"
 #include "graft_rpc.h"
 #include "memory/elsewhere.h"
+#include "memory/known_data.h"
 #include "memory/mirror.h"
 #include "memory/place.h"
 #include "memory/ranges.h"
@@ -101,11 +102,14 @@ static int send_bytes(const struct graft_place *to, const struct graft_place *fr
   int r = graft_copy_settle(source, bytes, stream);
   if (r) return r;
   graft_place_announce(to, bytes, true, stream);
+  bool stays = !wait && from->memory != GRAFT_MEMORY_NONE;
   if (bytes > STAGED && graft_staging_ready()) {
     r = graft_stage_to_device(to->device, source, bytes, stream);
-  } else {
-    if (!wait && from->memory != GRAFT_MEMORY_NONE) graft_outgoing_stays();
+  } else if (to->mirrored) { /* announced, which holds for one call */
+    if (stays) graft_outgoing_stays();
     r = rpc_graftWrite(to->device, source, bytes, stream);
+  } else {
+    r = graft_known_data_write(to->device, source, bytes, stream, stays);
   }
   graft_mirrors_sent();
   if (r || !wait) return r;

@@ -9,15 +9,14 @@
 
 #include "base/config.h"
 #include "base/system.h"
+#include "session/session.h"
 #include "session/state.h"
 #include "session/stats.h"
 #include "transport/transport.h"
 
 #define SMALLEST_CHUNK (128u << 10)
 #define LARGEST_CHUNK (1u << 20) /* while another transfer is under way */
-/* A server whose answer to the greeting took this long is far away, or busy. */
-#define FAR_NANOSECONDS 10000000u
-#define MOST_BEGUN 8 /* chunks under way on a connection, where the transport allows several */
+#define MOST_BEGUN 8             /* chunks under way on a connection, where the transport allows several */
 /* How long a connection's threads poll for the next chunk, and a thread polls for its data to be sent, before they sleep. They yield the CPU between polls. Waking a thread takes 0.2 to 0.4 ms in a virtual machine. Machines with few CPUs do not poll. */
 #define NEXT_YIELD_NANOSECONDS 1000000u
 #define DONE_YIELD_NANOSECONDS 10000000u
@@ -250,7 +249,7 @@ static void open_all(struct graft_session *session) {
   d->done_nanoseconds = yields ? DONE_YIELD_NANOSECONDS : 0;
   int count = config->data_connections < 0 ? suitable_count(session->connection.transport) : config->data_connections;
   if (count > GRAFT_MOST_DATA_CONNECTIONS) count = GRAFT_MOST_DATA_CONNECTIONS;
-  bool is_far = session->key.greeting_nanoseconds >= FAR_NANOSECONDS;
+  bool is_far = graft_session_is_far(session);
   if (!is_far) open_in_turn(session, count);
   for (int i = 0; is_far && i < count && graft_start_thread(open_apart, session); i++) continue;
 }

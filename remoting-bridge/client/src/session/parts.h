@@ -6,6 +6,7 @@
 #include "api/devices.h"
 #include "api/objects.h"
 #include "api/streams.h"
+#include "memory/known_data.h"
 #include "memory/mirror_state.h"
 #include "memory/place.h"
 #include "memory/ranges.h"
@@ -29,6 +30,7 @@ struct graft_parts {
   struct graft_staging staging;
   struct graft_textures textures;
   struct graft_known_code known_code;
+  struct graft_known_data known_data;
   bool compiles_nothing; /* the server's device makes no machine code of PTX (module/jit_cache.c); atomic */
 };
 

@@ -19,10 +19,13 @@
 #include "graft_rpc.h"
 #include "session/state.h"
 #include "session/stats.h"
+#include "transport/compression.h"
 #include "transport/region.h"
 #include "transport/transport.h"
 
 #define YIELD_CPUS 4
+/* A server whose answer to the greeting took this long is far away, or busy. */
+#define FAR_NANOSECONDS 10000000u
 
 _Static_assert(!offsetof(struct graft_session, parts), "graft_parts relies on it");
 
@@ -56,6 +59,7 @@ static void init_parts(struct graft_parts *p) {
   pthread_mutex_init(&p->staging.lock, NULL);
   pthread_mutex_init(&p->textures.lock, NULL);
   pthread_mutex_init(&p->known_code.lock, NULL);
+  pthread_mutex_init(&p->known_data.lock, NULL);
 }
 
 void graft_session_init(struct graft_session *s) {
@@ -94,6 +98,20 @@ bool graft_managed_is_exclusive(void) { return graft_session_current()->config.m
 bool graft_session_shares_memory(void) {
   return graft_connection_can(&graft_session_current()->connection, GRAFT_TRANSPORT_SHARED_MEMORY);
 }
+const struct graft_config *graft_session_config(void) { return &graft_session_current()->config; }
+bool graft_session_is_far(const struct graft_session *s) { return s->key.greeting_nanoseconds >= FAR_NANOSECONDS; }
+
+double graft_session_rate(void) {
+  const struct graft_session *s = graft_session_current();
+  double all = graft_compression_rate(&s->connection);
+  int count = __atomic_load_n(&s->data.count, __ATOMIC_ACQUIRE);
+  for (int i = 0; i < count && all >= 0; i++) {
+    double rate = graft_compression_rate(&s->data.each[i].connection);
+    if (rate > 0) all += rate;
+  }
+  return all;
+}
+
 struct graft_region *graft_session_region(void) {
   return graft_session_current()->connection.region;
 }

@@ -15,6 +15,7 @@
 
 #include "transport/exchange.h"
 
+struct graft_config;
 struct graft_region;
 struct graft_session;
 
@@ -56,6 +57,12 @@ bool graft_session_is_open(const struct graft_session *session);
 bool graft_session_shares_memory(void);
 /* That region, NULL if there is none. */
 struct graft_region *graft_session_region(void);
+/* The configuration of the calling thread's session. */
+const struct graft_config *graft_session_config(void);
+/* Whether the session's server is far away, or busy: it took long to answer the greeting. */
+bool graft_session_is_far(const struct graft_session *session);
+/* How many bytes a second all connections of the calling thread's session take together; 0 and negative as graft_compression_rate says. */
+double graft_session_rate(void);
 /* Whether managed memory is exclusive: at any time the program's or the device's (GRAFT_MANAGED). */
 bool graft_managed_is_exclusive(void);
 /* The value of GRAFT_DEBUG: 1 prints what is missing, 2 each call. */

@@ -11,7 +11,7 @@
 
 static bool enabled;
 static uint64_t calls[GRAFT_FUNCTIONS], waits[GRAFT_FUNCTIONS], waited[GRAFT_FUNCTIONS];
-static uint64_t record_bytes, bulk_out, received_bytes;
+static uint64_t record_bytes, bulk_out, received_bytes, known_bytes;
 
 static void add(uint64_t *counter, uint64_t value) { __atomic_fetch_add(counter, value, __ATOMIC_RELAXED); }
 
@@ -33,6 +33,10 @@ void graft_stats_received(size_t bytes) {
   if (enabled) add(&received_bytes, bytes);
 }
 
+void graft_stats_known(size_t bytes) {
+  if (enabled) add(&known_bytes, bytes);
+}
+
 static void print(void) {
   uint64_t total = 0, round_trips = 0, time = 0;
   for (int i = 0; i < GRAFT_FUNCTIONS; i++) {
@@ -47,6 +51,7 @@ static void print(void) {
   uint64_t from, to;
   graft_compressed(&from, &to);
   if (from) fprintf(stderr, "graft: compressed %lluB to %lluB\n", (unsigned long long)from, (unsigned long long)to);
+  if (known_bytes) fprintf(stderr, "graft: not sent %lluB that the server had\n", (unsigned long long)known_bytes);
   for (int i = 0; i < GRAFT_FUNCTIONS; i++) {
     if (calls[i]) {
       fprintf(stderr, "graft:   %-40s %10llu calls %8llu waits %12.3fms\n", graft_function_names[i], (unsigned long long)calls[i],

@@ -8,6 +8,8 @@
 void graft_stats_call(int function, size_t bytes, size_t bulk);
 void graft_stats_round_trip(int function, uint64_t nanoseconds);
 void graft_stats_received(size_t bytes);
+/* Data that was not sent because the server had it. */
+void graft_stats_known(size_t bytes);
 void graft_stats_enable(void);
 
 #endif

@@ -37,6 +37,7 @@ struct compression {
   bool has_begun;
   size_t left; /* bytes of a block that is not compressed, which are still to be sent */
   struct graft_compression_choice choice;
+  double rate;           /* as that of the choice, for other threads; atomic */
   bool is_far;           /* by the greeting */
   uint64_t network_took; /* microseconds until now; where the server is near */
   const struct graft_zstd_library *zstd;
@@ -106,6 +107,7 @@ static void note(const struct graft_connection *connection, size_t bytes, uint64
     if (more < took) took = more;
   }
   graft_compression_sent(&c->choice, bytes, begun, begun + took);
+  __atomic_store(&c->rate, &c->choice.rate, __ATOMIC_RELAXED);
 }
 
 static ssize_t send_packed(const struct graft_connection *connection, size_t bytes, size_t packed, bool more) {
@@ -144,6 +146,15 @@ static ssize_t send_blocks(const struct graft_connection *connection, const void
   return n;
 }
 
+double graft_compression_rate(const struct graft_connection *connection) {
+  double rate = -1;
+  if (connection->transport && connection->transport->send == send_blocks) {
+    const struct compression *c = connection->state;
+    __atomic_load(&c->rate, &rate, __ATOMIC_RELAXED);
+  }
+  return rate;
+}
+
 static void close_blocks(struct graft_connection *connection) {
   struct compression *c = connection->state;
   connection->transport = c->below;
@@ -179,6 +190,7 @@ void graft_compress(struct graft_connection *connection, const struct graft_conf
   c->zstd = zstd;
   graft_compression_choose(&c->choice, config->compression == GRAFT_COMPRESSION_YES, key->greeting_nanoseconds);
   c->is_far = c->choice.rate > 0;
+  c->rate = c->choice.rate;
   connection->transport = &c->transport;
   connection->state = c;
 }

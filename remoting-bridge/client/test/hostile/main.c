@@ -63,6 +63,19 @@ static void put_mask(uint8_t *body) {
   memcpy(body, &mask, 4);
 }
 
+/* Says which data is known: any, for as many bytes as were asked for, or not. */
+static bool put_hints(struct link *link, const uint8_t *parameters) {
+  static uint8_t hints[16384];
+  uint64_t data[3] = {0};
+  struct fake_answer head = {40, 1, 0, 0, 0};
+  memcpy(&data[2], parameters, 8);
+  memcpy(&data[0], parameters + 8, 8);
+  if (!draw(4)) data[draw(3)] = draw(sizeof hints);
+  if (data[2] > sizeof hints) return false;
+  for (size_t i = 0; i < data[2]; i++) hints[i] = (uint8_t)draw(256);
+  return link_put(link, &head, sizeof head) && link_put(link, data, sizeof data) && link_put(link, hints, data[2]);
+}
+
 /* Serves a client: first `honest` right answers, then random ones. */
 static void serve(struct link *link, uint64_t honest, uint64_t scribbles) {
   static uint8_t body[(256 << 10) + 8];
@@ -81,6 +94,7 @@ static void serve(struct link *link, uint64_t honest, uint64_t scribbles) {
       size_t bulk = bulk_bytes(request.function, parameters, bytes);
       if (bulk > sizeof body || !link_get(link, body, bulk)) return;
     }
+    if (request.function == FN_graftKnownData && draw(4) && !put_hints(link, parameters)) return;
     if (!(request.flags & 1)) continue;
     memset(body, 0, 8192);
     struct fake_answer head = {16, 0, 0, request.slot, 0};
@@ -166,6 +180,7 @@ static int client(void) {
   setenv("GRAFT_NAME", "hostile", 1);
   setenv("CUDA_CACHE_DISABLE", "1", 1); /* links go to the server */
   alarm(20);                            /* a hang is a failure */
+  if (draw(2)) setenv("GRAFT_KNOWN_DATA", "yes", 1);
   if (draw(2)) graft_work_listen(GRAFT_WORK_PROFILER, &listener);
   int device, value;
   void *pinned = NULL;
@@ -179,12 +194,13 @@ static int client(void) {
   cuDevicePrimaryCtxRetain(&context, 0);
   cuCtxSetCurrent(context);
   cuStreamCreate(&stream, 0);
-  cuMemAlloc_v2(&pointer, 4096);
+  cuMemAlloc_v2(&pointer, 1 << 20);
   cuMemGetInfo_v2(&free_bytes, &total);
   cuMemcpyDtoH_v2(data, pointer, sizeof data);
   if (!cuMemHostAlloc(&pinned, 1 << 20, 0)) { /* on rings with shared memory, in the region */
     memset(pinned, 1, 1 << 20);
     cuMemcpyHtoDAsync_v2(pointer, pinned, 4096, stream);
+    cuMemcpyHtoDAsync_v2(pointer, pinned, 100000, stream);
     cuMemcpyDtoHAsync_v2(pinned, pointer, 4096, stream);
   }
   cuModuleLoadData(&module, (void *)".version 8.0\n");

@@ -124,7 +124,8 @@ public final class GraftServer implements AutoCloseable {
             WorkerCommand.socket(folder),
             new WorkerPool.Spares(spare, config.spares()),
             metrics,
-            audit);
+            audit,
+            config.keptData());
     GuestUses uses = new GuestUses(config.maxSessions());
     parts.add(uses);
     GpuShares shares = GpuShares.start(configured, config.watchdog(), place(config, pool));

@@ -42,6 +42,8 @@ import java.util.Optional;
  * @param spinMicros how long a worker polls for the next record before it sleeps, in microseconds
  * @param rdmaPorts the ports that rdma uses, written as the client's {@code rdma-ports}; if empty,
  *     UCX chooses them
+ * @param keptData the most bytes of clients' data that the server keeps so that their next sessions
+ *     need not send it again; half of them of one name
  * @param sensors whether guests see the temperature, power, clocks and PCIe traffic of the whole
  *     GPU
  * @param workerOptions further options for the workers' Java runtime
@@ -74,6 +76,7 @@ public record ServerConfig(
     int maxHandshakes,
     int spinMicros,
     List<String> rdmaPorts,
+    long keptData,
     boolean sensors,
     List<String> workerOptions,
     JailConfig jail,
@@ -101,6 +104,7 @@ public record ServerConfig(
         || maxGuestSessions < 1
         || maxHandshakes < 1
         || spinMicros < 0
+        || keptData < 0
         || queueTimeout.isNegative()
         || watchdog.isNegative()) {
       throw new IllegalArgumentException("spares, limits and times must not be negative");
@@ -154,6 +158,7 @@ public record ServerConfig(
     private int maxHandshakes = 64;
     private int spinMicros = Runtime.getRuntime().availableProcessors() > 2 ? 50 : 0;
     private List<String> rdmaPorts = List.of();
+    private long keptData = 1L << 30;
     private boolean sensors = !"off".equals(System.getenv(WorkerEnvironment.SENSORS));
     private List<String> workerOptions = List.of();
     private JailConfig jail = JailConfig.defaults();
@@ -297,6 +302,12 @@ public record ServerConfig(
       return this;
     }
 
+    /** Sets how many bytes of clients' data are kept; the default is 1 GiB. */
+    public Builder keptData(long bytes) {
+      keptData = bytes;
+      return this;
+    }
+
     /**
      * Sets whether guests see the sensors of the GPU; by default they do, unless the variable
      * {@code GRAFT_SENSORS} is {@code off}.
@@ -364,6 +375,7 @@ public record ServerConfig(
           maxHandshakes,
           spinMicros,
           rdmaPorts,
+          keptData,
           sensors,
           workerOptions,
           jail,

@@ -16,11 +16,11 @@ import java.util.concurrent.CountDownLatch;
 /**
  * Runs the server as a program of its own: {@code --listen ADDRESS... --tokens FILE [--certificates
  * FOLDER] [--device SPEC] [--memory BYTES] [--limits LIST] [--spare N] [--max-sessions N]
- * [--max-guest-sessions N] [--metrics ADDRESS] [--operator SOCKET] [--rdma-ports LIST] [--audit
- * FILE] [--arbiters FOLDER] [--require-isolation yes|no]}. When the server can serve a session, the
- * program prints its addresses on standard output, one a line, and on standard error the means by
- * which workers are confined. SIGTERM and SIGINT stop it cleanly. Exit status: 0 stopped, 1 cannot
- * start, 2 wrong arguments, 4 cannot confine workers as required.
+ * [--max-guest-sessions N] [--metrics ADDRESS] [--operator SOCKET] [--rdma-ports LIST] [--kept-data
+ * BYTES] [--audit FILE] [--arbiters FOLDER] [--require-isolation yes|no]}. When the server can
+ * serve a session, the program prints its addresses on standard output, one a line, and on standard
+ * error the means by which workers are confined. SIGTERM and SIGINT stop it cleanly. Exit status: 0
+ * stopped, 1 cannot start, 2 wrong arguments, 4 cannot confine workers as required.
  */
 public final class ServerMain {
   private static final String USAGE =
@@ -30,7 +30,7 @@ public final class ServerMain {
           + " N]\n"
           + "    [--max-guest-sessions N] [--limits NAME=NUMBER,...] [--audit FILE|syslog|off]\n"
           + "    [--metrics tcp://127.0.0.1:PORT|unix:///PATH] [--operator SOCKET]\n"
-          + "    [--rdma-ports PORT,...] [--arbiters FOLDER]\n"
+          + "    [--rdma-ports PORT,...] [--kept-data BYTES] [--arbiters FOLDER]\n"
           + "    [--peer tcp://HOST:PORT|unix:///PATH ...]\n"
           + "    [--require-isolation yes|no]";
 
@@ -95,6 +95,7 @@ public final class ServerMain {
         case "--arbiters" -> config.arbiters(Path.of(value).toAbsolutePath());
         case "--require-isolation" ->
             config.jail(JailConfig.defaults().withRequired(value.equals("yes")));
+        case "--kept-data" -> config.keptData(number(args.get(i), value));
         case "--rdma-ports" -> config.rdmaPorts(List.of(value.split(",")));
         case "--tokens", "--device" -> {}
         default -> throw new IllegalArgumentException("unknown option " + args.get(i));

@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 import graft.remoting.server.control.ControlMessage;
 import graft.remoting.server.control.LogBudget;
 import graft.remoting.server.control.WorkerLog;
+import graft.remoting.server.exchange.ContentExchange;
 import graft.remoting.server.protocol.HandshakeMessages;
 import graft.remoting.server.system.Bytes;
 import java.io.ByteArrayOutputStream;
@@ -126,7 +127,8 @@ class HostileWorkerTest {
 
   /** The server answers each request for code, and looks at the page of a session that asks. */
   private static Stream<ControlMessage> questions() {
-    return Stream.of(new ControlMessage.KnownCode(), new ControlMessage.AskLease());
+    return Stream.of(
+        new ControlMessage.KnownContents(ContentExchange.Kind.DATA), new ControlMessage.AskLease());
   }
 
   @ParameterizedTest

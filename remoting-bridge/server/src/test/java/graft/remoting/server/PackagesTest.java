@@ -45,7 +45,8 @@ class PackagesTest {
               "session.state", "connection exchange protocol session.call session.memory system"),
           Map.entry(
               "session.copy",
-              "connection device session.call session.memory session.state system transport"),
+              "connection device exchange session.call session.memory session.state system"
+                  + " transport"),
           Map.entry("session.code", "exchange session.call session.memory system"),
           Map.entry(
               "session.launch", "session.call session.code session.memory session.state system"),

@@ -114,6 +114,7 @@ public final class RevocationWatch implements AutoCloseable {
       pool.end(
           session -> lines.endsOthers(session.name(), session.token()),
           "its token was replaced, and its sessions were to end");
+      pool.keepContentsOf(lines::names);
       return all.wrong().stream().map(this::describe).toList();
     } catch (IOException e) {
       return List.of(Objects.requireNonNullElse(e.getMessage(), e.toString()));

@@ -7,10 +7,10 @@ import graft.remoting.server.control.ControlMessage.EndSession;
 import graft.remoting.server.control.ControlMessage.Ended;
 import graft.remoting.server.control.ControlMessage.Failed;
 import graft.remoting.server.control.ControlMessage.Find;
-import graft.remoting.server.control.ControlMessage.FindCode;
+import graft.remoting.server.control.ControlMessage.FindContent;
 import graft.remoting.server.control.ControlMessage.Give;
-import graft.remoting.server.control.ControlMessage.KeepCode;
-import graft.remoting.server.control.ControlMessage.KnownCode;
+import graft.remoting.server.control.ControlMessage.KeepContent;
+import graft.remoting.server.control.ControlMessage.KnownContents;
 import graft.remoting.server.control.ControlMessage.LeaseGranted;
 import graft.remoting.server.control.ControlMessage.LimitReached;
 import graft.remoting.server.control.ControlMessage.OpenPeer;
@@ -19,6 +19,7 @@ import graft.remoting.server.control.ControlMessage.Ready;
 import graft.remoting.server.control.ControlMessage.Shared;
 import graft.remoting.server.control.ControlMessage.StartSession;
 import graft.remoting.server.control.ControlMessage.Used;
+import graft.remoting.server.exchange.ContentExchange;
 import graft.remoting.server.exchange.GuestProgram;
 import graft.remoting.server.exchange.Limit;
 import graft.remoting.server.exchange.PeerTicket;
@@ -31,6 +32,7 @@ import java.io.DataInputStream;
 import java.io.DataOutputStream;
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.function.Function;
@@ -129,11 +131,27 @@ final class ControlCodec {
           new Kind<>('?', Find.class, (m, out) -> put(out, m.token()), in -> new Find(bytes(in))),
           new Kind<>('A', AskLease.class, (m, out) -> {}, in -> new AskLease()),
           new Kind<>('T', LeaseGranted.class, (m, out) -> {}, in -> new LeaseGranted()),
-          new Kind<>('k', KnownCode.class, (m, out) -> {}, in -> new KnownCode()),
           new Kind<>(
-              'c', KeepCode.class, (m, out) -> put(out, m.hash()), in -> new KeepCode(bytes(in))),
+              'k',
+              KnownContents.class,
+              (m, out) -> out.writeByte(m.kind().number()),
+              in -> new KnownContents(contents(in))),
           new Kind<>(
-              'f', FindCode.class, (m, out) -> put(out, m.hash()), in -> new FindCode(bytes(in))),
+              'c',
+              KeepContent.class,
+              (m, out) -> {
+                out.writeByte(m.kind().number());
+                put(out, m.hash());
+              },
+              in -> new KeepContent(contents(in), bytes(in))),
+          new Kind<>(
+              'f',
+              FindContent.class,
+              (m, out) -> {
+                out.writeByte(m.kind().number());
+                put(out, m.hash());
+              },
+              in -> new FindContent(contents(in), bytes(in))),
           new Kind<>(
               'H', Shared.class, (m, out) -> put(out, m.handle()), in -> new Shared(bytes(in))));
 
@@ -249,6 +267,14 @@ final class ControlCodec {
   /** Reads a string for the log and for users. */
   private static String text(DataInputStream in) throws IOException {
     return WorkerLog.printable(clip(in.readUTF()));
+  }
+
+  private static ContentExchange.Kind contents(DataInputStream in) throws IOException {
+    int number = in.readByte();
+    return Arrays.stream(ContentExchange.Kind.values())
+        .filter(kind -> kind.number() == number)
+        .findFirst()
+        .orElseThrow(() -> new IOException("contents of kind " + number));
   }
 
   private static long count(DataInputStream in) throws IOException {

@@ -1,6 +1,7 @@
 package graft.remoting.server.control;
 
 import graft.remoting.server.accept.GuestMemory;
+import graft.remoting.server.exchange.ContentExchange;
 import graft.remoting.server.exchange.GuestProgram;
 import graft.remoting.server.exchange.Limit;
 import graft.remoting.server.exchange.PeerTicket;
@@ -128,14 +129,14 @@ public sealed interface ControlMessage {
    */
   record Shared(Bytes handle) implements ControlMessage {}
 
-  /** From a worker: asks which code is kept for its session's name. */
-  record KnownCode() implements ControlMessage {}
+  /** From a worker: asks which contents of a kind are kept for its session's name. */
+  record KnownContents(ContentExchange.Kind kind) implements ControlMessage {}
 
-  /** From a worker, with a descriptor: code to keep. */
-  record KeepCode(Bytes hash) implements ControlMessage {}
+  /** From a worker, with a descriptor: a content to keep. */
+  record KeepContent(ContentExchange.Kind kind, Bytes hash) implements ControlMessage {}
 
-  /** From a worker: asks for the descriptor of that code. */
-  record FindCode(Bytes hash) implements ControlMessage {}
+  /** From a worker: asks for the descriptor of that content. */
+  record FindContent(ContentExchange.Kind kind, Bytes hash) implements ControlMessage {}
 
   /** Encodes the message as a packet. */
   default byte[] encode() {

@@ -34,7 +34,7 @@ public final class WorkerPool implements AutoCloseable {
   private final ServerMetrics metrics;
   private final ServerAudit audit;
   private final LogBudgets budgets = new LogBudgets();
-  private final WorkerAnswers answers = new WorkerAnswers();
+  private final WorkerAnswers answers;
   private final GuestNumbers guests = new GuestNumbers();
   private final WorkerListener listener;
 
@@ -61,11 +61,17 @@ public final class WorkerPool implements AutoCloseable {
    * @param socket the path of the private socket that workers connect to; its folder must be
    *     private
    * @param spares the spare workers to keep
+   * @param keptData the most bytes of clients' data that are kept for their next sessions
    */
   public WorkerPool(
-      WorkerStarter processes, Path socket, Spares spares, ServerMetrics metrics, ServerAudit audit)
+      WorkerStarter processes,
+      Path socket,
+      Spares spares,
+      ServerMetrics metrics,
+      ServerAudit audit,
+      long keptData)
       throws ServerException {
-    this(processes, socket, spares, metrics, audit, new WorkerFailures(System::nanoTime));
+    this(processes, socket, spares, metrics, audit, keptData, new WorkerFailures(System::nanoTime));
   }
 
   /** Creates a pool whose pauses after failures can be tested. */
@@ -75,6 +81,7 @@ public final class WorkerPool implements AutoCloseable {
       Spares spares,
       ServerMetrics metrics,
       ServerAudit audit,
+      long keptData,
       WorkerFailures failures)
       throws ServerException {
     this.failures = failures;
@@ -83,6 +90,7 @@ public final class WorkerPool implements AutoCloseable {
     this.spares = spares.count();
     this.metrics = metrics;
     this.audit = audit;
+    this.answers = new WorkerAnswers(keptData);
     this.listener = new WorkerListener(this, answers, audit, socket);
   }
 
@@ -228,6 +236,11 @@ public final class WorkerPool implements AutoCloseable {
       worker.session().endsBecause(reason);
       worker.process().kill();
     }
+  }
+
+  /** Drops what is kept for the next sessions of the names that are not chosen. */
+  public void keepContentsOf(Predicate<String> chosen) {
+    answers.retain(chosen);
   }
 
   /** Sets what is told the guest's name each time a session has ended and its worker is gone. */

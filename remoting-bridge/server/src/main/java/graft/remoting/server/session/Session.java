@@ -22,6 +22,7 @@ import graft.remoting.server.session.code.PrintingCode;
 import graft.remoting.server.session.code.SystemAtomics;
 import graft.remoting.server.session.copy.CopyCalls;
 import graft.remoting.server.session.copy.DirectAccess;
+import graft.remoting.server.session.copy.KeptData;
 import graft.remoting.server.session.copy.PeerCalls;
 import graft.remoting.server.session.copy.PeerLink;
 import graft.remoting.server.session.copy.RegionCalls;
@@ -95,7 +96,10 @@ public final class Session implements RecordHandler {
     this.call = new Call(channel);
     this.copies =
         new CopyCalls(
-            device, state, new DirectAccess(device, handles.usedStreams(), memoryIsOurs, gpu));
+            device,
+            state,
+            new DirectAccess(device, handles.usedStreams(), memoryIsOurs, gpu),
+            new KeptData(terms.data(), memory));
     this.mappings = new ShadowMappingCalls(device, memory);
     this.peers =
         new PeerCalls(

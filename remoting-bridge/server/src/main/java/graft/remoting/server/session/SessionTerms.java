@@ -1,6 +1,6 @@
 package graft.remoting.server.session;
 
-import graft.remoting.server.exchange.CodeExchange;
+import graft.remoting.server.exchange.ContentExchange;
 import graft.remoting.server.exchange.GpuLease;
 import graft.remoting.server.exchange.GuestProgram;
 import graft.remoting.server.exchange.GuestUse;
@@ -21,6 +21,7 @@ import java.util.function.Consumer;
  * @param spinMicros how long to poll for the device before sleeping, in microseconds
  * @param handles finds the handles that other sessions of the same name export
  * @param code finds the code that sessions of the same name have sent
+ * @param data finds the data that sessions of the same name have copied to the device
  * @param peers connects the session to sessions of other servers
  * @param program told which program the guest says that the session serves
  */
@@ -32,7 +33,8 @@ public record SessionTerms(
     Consumer<Limit> reached,
     int spinMicros,
     HandleExchange handles,
-    CodeExchange code,
+    ContentExchange code,
+    ContentExchange data,
     PeerExchange peers,
     Consumer<GuestProgram> program) {
   /** Returns the terms of a session without a client. */
@@ -50,7 +52,8 @@ public record SessionTerms(
         which -> {},
         spinMicros,
         HandleExchange.NONE,
-        CodeExchange.NONE,
+        ContentExchange.NONE,
+        ContentExchange.NONE,
         PeerExchange.NONE,
         program -> {});
   }

@@ -2,7 +2,7 @@ package graft.remoting.server.worker;
 
 import graft.remoting.server.control.ControlMessage;
 import graft.remoting.server.control.ControlSocket;
-import graft.remoting.server.exchange.CodeExchange;
+import graft.remoting.server.exchange.ContentExchange;
 import graft.remoting.server.exchange.HandleExchange;
 import graft.remoting.server.exchange.PeerExchange;
 import graft.remoting.server.exchange.PeerTicket;
@@ -15,7 +15,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /** The worker's side of the exchanges: sends requests to the server, one at a time. */
-final class WorkerExchange implements HandleExchange, CodeExchange, PeerExchange {
+final class WorkerExchange implements HandleExchange, PeerExchange {
   private static final Logger LOG = LoggerFactory.getLogger(WorkerExchange.class);
   private static final int LIMIT_SECONDS = 10;
 
@@ -41,39 +41,44 @@ final class WorkerExchange implements HandleExchange, CodeExchange, PeerExchange
   }
 
   @Override
-  public synchronized boolean give(Bytes token, SharedHandle handle, int fd) {
+  public boolean give(Bytes token, SharedHandle handle, int fd) {
     ControlSocket.Received answer =
         ask(new ControlMessage.Give(token, Bytes.of(handle.encode())), fd);
     return answer != null && handleOf(answer).length > 0;
   }
 
   @Override
-  public synchronized Found find(Bytes token) {
+  public Found find(Bytes token) {
     ControlSocket.Received answer = ask(new ControlMessage.Find(token), -1);
     byte[] handle = answer == null ? new byte[0] : handleOf(answer);
     return handle.length == 0 ? null : new Found(SharedHandle.decode(handle), answer.fd());
   }
 
-  @Override
-  public synchronized Bytes known() {
-    ControlSocket.Received answer = ask(new ControlMessage.KnownCode(), -1);
-    return Bytes.of(answer == null ? new byte[0] : handleOf(answer));
+  /** Returns the exchange of one kind of contents. */
+  ContentExchange contents(ContentExchange.Kind kind) {
+    return new ContentExchange() {
+      @Override
+      public Bytes known() {
+        ControlSocket.Received answer = ask(new ControlMessage.KnownContents(kind), -1);
+        return Bytes.of(answer == null ? new byte[0] : handleOf(answer));
+      }
+
+      @Override
+      public boolean keep(Bytes hash, int fd) {
+        ControlSocket.Received answer = ask(new ControlMessage.KeepContent(kind, hash), fd);
+        return answer != null && handleOf(answer).length > 0;
+      }
+
+      @Override
+      public int find(Bytes hash) {
+        ControlSocket.Received answer = ask(new ControlMessage.FindContent(kind, hash), -1);
+        return answer == null ? -1 : answer.fd();
+      }
+    };
   }
 
   @Override
-  public synchronized boolean keep(Bytes hash, int fd) {
-    ControlSocket.Received answer = ask(new ControlMessage.KeepCode(hash), fd);
-    return answer != null && handleOf(answer).length > 0;
-  }
-
-  @Override
-  public synchronized int code(Bytes hash) {
-    ControlSocket.Received answer = ask(new ControlMessage.FindCode(hash), -1);
-    return answer == null ? -1 : answer.fd();
-  }
-
-  @Override
-  public synchronized boolean open(int link, PeerTicket ticket) {
+  public boolean open(int link, PeerTicket ticket) {
     ControlSocket.Received answer = ask(new ControlMessage.OpenPeer(link, ticket), -1);
     return answer != null && handleOf(answer).length > 0;
   }
@@ -82,7 +87,7 @@ final class WorkerExchange implements HandleExchange, CodeExchange, PeerExchange
     return ((ControlMessage.Shared) answer.message()).handle().array();
   }
 
-  private ControlSocket.Received ask(ControlMessage question, int fd) {
+  private synchronized ControlSocket.Received ask(ControlMessage question, int fd) {
     try {
       control.send(question, fd);
       return answers.poll(LIMIT_SECONDS, TimeUnit.SECONDS);

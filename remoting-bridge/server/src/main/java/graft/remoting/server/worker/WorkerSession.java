@@ -7,6 +7,7 @@ import graft.remoting.server.connection.Channel;
 import graft.remoting.server.connection.StreamChannel;
 import graft.remoting.server.control.ControlMessage;
 import graft.remoting.server.control.ControlSocket;
+import graft.remoting.server.exchange.ContentExchange;
 import graft.remoting.server.exchange.GpuLease;
 import graft.remoting.server.exchange.GuestProgram;
 import graft.remoting.server.exchange.GuestUse;
@@ -136,7 +137,8 @@ final class WorkerSession {
                   this::reached,
                   spinMicros,
                   exchange,
-                  exchange,
+                  exchange.contents(ContentExchange.Kind.CODE),
+                  exchange.contents(ContentExchange.Kind.DATA),
                   exchange,
                   this::isProgram));
       output.sendTo(records);

@@ -46,6 +46,7 @@ class WorkerFailuresTest {
         new WorkerPool.Spares(PLAIN, spares),
         new ServerMetrics(),
         new ServerAudit(AuditLog.none(), AuditLog.none()),
+        0,
         failures);
   }
 

@@ -43,6 +43,9 @@ abstract class BufferedWrite implements Destination {
   /** Returns a free buffer, for which a connection's thread may wait. */
   abstract Staging.Buffer buffer(DataConnection connection, Staging staging) throws IOException;
 
+  /** Called on a connection's thread when a part of the data is in a buffer. */
+  void received(long offset, long address, long length) {}
+
   @Override
   public final void receive(DataConnection connection, long offset, long length)
       throws IOException {
@@ -63,6 +66,7 @@ abstract class BufferedWrite implements Destination {
             buffer.address(),
             part,
             () -> {
+              received(its.offset(), its.buffer().address(), its.length());
               parts.add(its);
               connection.arrived();
             });

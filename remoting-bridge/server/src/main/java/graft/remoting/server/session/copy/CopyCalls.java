@@ -7,10 +7,13 @@ import graft.remoting.server.connection.DataConnections;
 import graft.remoting.server.connection.Destination;
 import graft.remoting.server.session.call.Call;
 import graft.remoting.server.session.call.SessionCalls;
+import graft.remoting.server.session.memory.KeptContents;
 import graft.remoting.server.session.state.PinnedPool;
 import graft.remoting.server.session.state.SessionContext;
 import graft.remoting.server.session.state.SessionState;
 import graft.remoting.server.session.state.Staging;
+import graft.remoting.server.system.Scratch;
+import java.util.Arrays;
 
 /** The calls that copy between the client and the device. */
 public final class CopyCalls implements SessionCalls.Copy {
@@ -26,17 +29,22 @@ public final class CopyCalls implements SessionCalls.Copy {
   private static final int DEPTH = 192;
   private static final int TYPE_HOST = 1;
 
+  /** The most bytes of hints that a client may ask for. */
+  private static final long MOST_HINTS = 64 << 10;
+
   /** This much data in flight keeps the wire busy while earlier data is waited for. */
   private static final long ENOUGH = 4 * DataConnections.CHUNK;
 
   private final CudaDevice device;
   private final SessionState state;
   private final DirectAccess direct;
+  private final KeptData kept;
 
-  public CopyCalls(CudaDevice device, SessionState state, DirectAccess direct) {
+  public CopyCalls(CudaDevice device, SessionState state, DirectAccess direct, KeptData kept) {
     this.device = device;
     this.state = state;
     this.direct = direct;
+    this.kept = kept;
   }
 
   /**
@@ -50,17 +58,78 @@ public final class CopyCalls implements SessionCalls.Copy {
       return writeOnDataConnections(call, destination, bytes, stream);
     }
     int result = awaitBulk(call);
+    if (result != CudaResult.SUCCESS) {
+      return result;
+    }
+    KeptData.Copy copy = kept.begin(bytes);
+    if (copy == null) {
+      return write(destination, bytes, stream, (at, to, length) -> call.readBulk(to, length));
+    }
+    try {
+      return write(
+          destination,
+          bytes,
+          stream,
+          (at, to, length) -> {
+            call.readBulk(to, length);
+            copy.add(at, to, length);
+          });
+    } finally {
+      copy.end();
+    }
+  }
+
+  /** Fills a buffer with the {@code length} bytes at {@code offset} of a write. */
+  private interface Source {
+    void fill(long offset, long buffer, long length);
+  }
+
+  /** Copies to the device in the order of a stream, through buffers that are filled in turn. */
+  private int write(long destination, long bytes, long stream, Source source) {
+    int result = CudaResult.SUCCESS;
     Staging staging = state.context().staging(bytes);
     for (long done = 0; done < bytes && result == CudaResult.SUCCESS; ) {
       long chunk = Math.min(bytes - done, staging.bufferSize());
       Staging.Buffer buffer = staging.take(!state.hostFunctions().arePending());
-      call.readBulk(buffer.address(), chunk);
+      source.fill(done, buffer.address(), chunk);
       result = device.cuMemcpyHtoDAsync_v2(destination + done, buffer.address(), chunk, stream);
       int recorded = staging.copies(buffer, stream);
       result = result == CudaResult.SUCCESS ? recorded : result;
       done += chunk;
     }
     return result;
+  }
+
+  /**
+   * Sends the client what data is known, as {@link KeptData#HINT} bytes of each hash and zeros
+   * behind, without a reply.
+   */
+  @Override
+  public int graftKnownData(Call call, long bytes, long read) {
+    if (bytes <= 0 || bytes > MOST_HINTS) {
+      return CudaResult.INVALID_VALUE;
+    }
+    try (Scratch hints = Scratch.of(Arrays.copyOf(kept.known(), (int) bytes))) {
+      state.sendRead(read, hints.address(), bytes);
+    }
+    return CudaResult.SUCCESS;
+  }
+
+  /** Copies data that is known to the device in the order of a stream. */
+  @Override
+  public int graftWriteKnown(Call call, long destination, long hash, long bytes, long stream) {
+    if (hash == 0) {
+      return CudaResult.INVALID_VALUE;
+    }
+    try (KeptContents.Content data = kept.find(hash, bytes)) {
+      return data == null
+          ? CudaResult.INVALID_VALUE
+          : write(
+              destination,
+              bytes,
+              stream,
+              (at, to, length) -> Memory.copy(data.address() + at, to, length));
+    }
   }
 
   /**
@@ -73,7 +142,7 @@ public final class CopyCalls implements SessionCalls.Copy {
     if (!call.hasBulkToSettle()) {
       long behind = call.bulkBehind(destination, bytes);
       boolean stalls = behind >= 0 && behind + bytes <= ENOUGH && call.hasSeveralAtOnce();
-      if (!stalls && direct.isOpen(destination, bytes)) {
+      if (!stalls && !kept.keeps(bytes) && direct.isOpen(destination, bytes)) {
         return beginOnDataConnections(call, direct.destination(destination, behind >= 0));
       }
       int result = awaitBulk(call);
@@ -81,7 +150,8 @@ public final class CopyCalls implements SessionCalls.Copy {
         return result;
       }
     }
-    return beginOnDataConnections(call, new StagedWrite(device, state, destination, stream));
+    return beginOnDataConnections(
+        call, new StagedWrite(device, state, destination, stream, kept.begin(bytes)));
   }
 
   private int beginOnDataConnections(Call call, Destination destination) {

@@ -10,10 +10,16 @@ import java.io.IOException;
 /** Copies bulk data from the data connections to the device. The executor queues the copies. */
 final class StagedWrite extends BufferedWrite {
   private final boolean mayWait;
+  private final KeptData.Copy copy;
 
-  /** Creates a write in the context that is current now. */
-  StagedWrite(CudaDevice device, SessionState state, long target, long stream) {
+  /**
+   * Creates a write in the context that is current now.
+   *
+   * @param copy takes a copy of the data; null for none
+   */
+  StagedWrite(CudaDevice device, SessionState state, long target, long stream, KeptData.Copy copy) {
     super(device, state, target, stream);
+    this.copy = copy;
     this.mayWait = !state.hostFunctions().arePending();
   }
 
@@ -43,6 +49,13 @@ final class StagedWrite extends BufferedWrite {
   }
 
   @Override
+  void received(long offset, long address, long length) {
+    if (copy != null) {
+      copy.add(offset, address, length);
+    }
+  }
+
+  @Override
   public void settle() {
     if (!isUnsettled() && !context.isCopyingChunks()) {
       return;
@@ -56,6 +69,9 @@ final class StagedWrite extends BufferedWrite {
 
   @Override
   public void end() {
+    if (copy != null) {
+      copy.end();
+    }
     state.replies().asyncError(result());
   }
 }

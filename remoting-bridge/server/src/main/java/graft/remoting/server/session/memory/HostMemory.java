@@ -66,6 +66,14 @@ public final class HostMemory {
   }
 
   /**
+   * As {@link #take}, for what the session can do without: it leaves half of the session's limit to
+   * the rest, and a refusal is not reported.
+   */
+  public synchronized boolean takeSpare(long bytes) {
+    return (limit == 0 || bytes <= limit / 2 - held) && tryTake(bytes) == null;
+  }
+
+  /**
    * As {@link #take}, but waits for other memory to be given back, unless nothing was given back
    * since the last wait. A refusal is not reported: the caller may have memory to give back itself.
    *

@@ -225,6 +225,15 @@ public final class SessionState {
     }
   }
 
+  /** Sends all data of a read that the client does not wait for. */
+  public void sendRead(long read, long address, long bytes) {
+    try {
+      Replies.sendData(channel, 0, read, 0, address, bytes);
+    } catch (IOException e) {
+      LOG.debug("the client has disconnected: {}", e.getMessage());
+    }
+  }
+
   /**
    * Sends data of a read that the client waits for in {@code slot}, starting at {@code offset} of
    * the read.

@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import graft.remoting.device.Memory;
 import graft.remoting.server.control.DeviceSpec;
-import graft.remoting.server.exchange.CodeExchange;
+import graft.remoting.server.exchange.ContentExchange;
 import graft.remoting.server.exchange.LeasePage;
 import graft.remoting.server.exchange.SessionLimits;
 import graft.remoting.server.system.Bytes;
@@ -14,13 +14,15 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
 /**
- * The code that the server keeps: separate for each name, within limits, and for as long as a
- * session relies on it.
+ * What the server keeps: separate for each name, within limits, and for as long as a session relies
+ * on it.
  */
-final class CodeCacheTest {
+final class ContentCacheTest {
   private static final Bytes HASH = hash(1);
+  private static final ContentCache.Limits LIMITS =
+      new ContentCache.Limits(256 << 20, 1 << 30, ContentExchange.Kind.CODE.most());
 
-  private final CodeCache cache = new CodeCache();
+  private final ContentCache cache = new ContentCache(LIMITS);
   private final ServedSession session = session(1, "alice");
 
   @AfterEach
@@ -38,7 +40,7 @@ final class CodeCacheTest {
   }
 
   private static Bytes hash(int number) {
-    byte[] bytes = new byte[CodeExchange.HASH];
+    byte[] bytes = new byte[ContentExchange.HASH];
     bytes[0] = (byte) number;
     bytes[1] = (byte) (number >> 8);
     return Bytes.of(bytes);
@@ -47,7 +49,7 @@ final class CodeCacheTest {
   /** A sparse file, since only its length matters. */
   private static int file(long bytes) {
     int fd = open(bytes);
-    assertThat(Libc.fcntl(fd, Libc.F_ADD_SEALS, CodeExchange.SEALS)).isZero();
+    assertThat(Libc.fcntl(fd, Libc.F_ADD_SEALS, ContentExchange.SEALS)).isZero();
     return fd;
   }
 
@@ -140,8 +142,68 @@ final class CodeCacheTest {
     put(session, HASH, 200 << 20);
     ServedSession next = session(2, "alice");
     assertThat(cache.known(next)).isEqualTo(HASH);
+    put(next, hash(2), 1000);
     cache.drop(session);
-    cache.drop(next);
+    assertThat(cache.known(session(3, "alice"))).isEqualTo(both(HASH, hash(2)));
+  }
+
+  private static Bytes both(Bytes one, Bytes other) {
+    byte[] all = java.util.Arrays.copyOf(one.array(), 2 * ContentExchange.HASH);
+    System.arraycopy(other.array(), 0, all, ContentExchange.HASH, ContentExchange.HASH);
+    return Bytes.of(all);
+  }
+
+  private void inSession(long id, Runnable does) {
+    cache.known(session(id, "alice"));
+    does.run();
+    cache.drop(session(id, "alice"));
+  }
+
+  /**
+   * A program that fills the share finds it all again; sessions that use nothing change nothing.
+   */
+  @Test
+  void whatTheLastSessionUsedStays() {
+    inSession(1, () -> put(session, HASH, 200 << 20));
+    inSession(2, () -> cache.find(session(2, "alice"), HASH));
+    inSession(3, () -> {});
+    assertThat(cache.known(session(4, "alice"))).isEqualTo(HASH);
+  }
+
+  @Test
+  void whatTheLastSessionDidNotUseMakesRoom() {
+    inSession(1, () -> put(session, HASH, 200 << 20));
+    inSession(2, () -> put(session(2, "alice"), hash(2), 50 << 20));
+    assertThat(cache.known(session(3, "alice"))).isEqualTo(hash(2));
+    assertThat(put(session(3, "alice"), hash(3), 200 << 20)).isTrue();
+  }
+
+  @Test
+  void namesWithoutASessionMakeRoomForOthers() {
+    for (int i = 0; i < 5; i++) {
+      ServedSession one = session(i, "name" + i);
+      cache.known(one);
+      put(one, HASH, 200 << 20);
+      if (i < 2) {
+        cache.drop(one);
+      }
+    }
+    cache.known(session);
+    assertThat(put(session, HASH, 200 << 20)).isTrue();
+    assertThat(cache.find(session(10, "name0"), HASH)).isNegative();
+    assertThat(cache.find(session(11, "name1"), HASH)).isNotNegative();
+  }
+
+  @Test
+  void nothingIsLeftOfARevokedName() {
+    cache.known(session);
+    put(session, HASH, 1000);
+    ServedSession other = session(2, "bob");
+    cache.known(other);
+    put(other, HASH, 1000);
+    cache.retain("bob"::equals);
+    assertThat(cache.find(session, HASH)).isNegative();
     assertThat(cache.known(session(3, "alice"))).isEqualTo(Bytes.NONE);
+    assertThat(cache.find(other, HASH)).isNotNegative();
   }
 }
