@@ -478,8 +478,8 @@ int main(void) {
   attributes_come_with_the_function();
   attributes_are_of_a_device();
   occupancy_is_remembered();
-  known_data();
   device_memory();
+  known_data();
   host_memory();
   host_functions();
   faults();

@@ -129,6 +129,13 @@ static void configuration(void) {
   CHECK(config_from("server = tcp://h:1\n", &config, reason) && !config.managed_exclusive);
   CHECK(config_from("server = tcp://h:1\nmanaged = exclusive\n", &config, reason) && config.managed_exclusive);
   CHECK(!config_from("server = tcp://h:1\nmanaged = some\n", &config, reason) && strstr(reason, "shared or exclusive"));
+  CHECK(config_from("server = tcp://h:1\n", &config, reason) && config.known_data == GRAFT_KNOWN_DATA_AUTO);
+  CHECK(config_from("server = tcp://h:1\nknown-data = yes\n", &config, reason) && config.known_data == GRAFT_KNOWN_DATA_YES);
+  setenv("GRAFT_KNOWN_DATA", "no", 1);
+  CHECK(config_from("server = tcp://h:1\nknown-data = yes\n", &config, reason) && config.known_data == GRAFT_KNOWN_DATA_NO);
+  setenv("GRAFT_KNOWN_DATA", "maybe", 1);
+  CHECK(!config_from("server = tcp://h:1\n", &config, reason) && strstr(reason, "auto, yes or no"));
+  unsetenv("GRAFT_KNOWN_DATA");
   CHECK(config_from("server = tcp://h:1\n", &config, reason) && config.data_connections == -1);
   CHECK(config_from("server = tcp://h:1\ndata-connections = 3\n", &config, reason) && config.data_connections == 3);
   CHECK(config_from("server = tcp://h:1\nlanes = 2\n", &config, reason) && config.data_connections == 2);

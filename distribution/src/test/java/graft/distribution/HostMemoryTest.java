@@ -39,7 +39,7 @@ final class HostMemoryTest {
     server.stop();
   }
 
-  @ParameterizedTest(name = "{0} {1}, compression {3}")
+  @ParameterizedTest(name = "{0} {1}, {3}")
   @CsvSource({
     "shm, --bytes 65536 --share, 25, auto",
     "shm, --bytes 300 --threads 3, 15, auto",
@@ -49,9 +49,11 @@ final class HostMemoryTest {
     "tcp, --bytes 300 --threads 3 --share, 20, auto",
     "tcp, --large --bytes 16777216, 10, auto",
     "tcp, --bytes 65536 --share, 10, yes",
-    "tcp, --large --bytes 16777216, 10, yes"
+    "tcp, --large --bytes 16777216, 10, yes",
+    "tcp, --bytes 300000 --share, 10, known",
+    "tcp, --large --bytes 16777216, 15, known"
   })
-  void bytesAreWhereTheModelSays(String channel, String arguments, int seconds, String compression)
+  void bytesAreWhereTheModelSays(String channel, String arguments, int seconds, String setting)
       throws Exception {
     String seed = Long.toString(new SecureRandom().nextLong() & Long.MAX_VALUE);
     List<String> command = new ArrayList<>();
@@ -59,10 +61,23 @@ final class HostMemoryTest {
     command.addAll(List.of("--seconds", Integer.toString(seconds)));
     command.addAll(List.of(arguments.split(" ")));
     Map<String, String> environment = new HashMap<>(server.environment(server.over(channel)));
-    environment.put("GRAFT_COMPRESSION", compression);
+    boolean known = setting.equals("known");
+    environment.put("GRAFT_COMPRESSION", known ? "no" : setting);
+    environment.put("GRAFT_KNOWN_DATA", known ? "yes" : "auto");
+    environment.put("GRAFT_STATS", "1");
+    Finished program = run(environment, command, seconds);
+    System.out.println(channel + ": " + program.out());
+    if (known) { // by the first run's session, where the second one copies the same
+      Finished second = run(environment, command, seconds);
+      assertThat(second.err()).contains("that the server had");
+    }
+  }
+
+  private static Finished run(Map<String, String> environment, List<String> command, int seconds)
+      throws Exception {
     Finished program =
         Finished.run(folder, environment, command, Duration.ofSeconds(seconds + 120L));
-    System.out.println(channel + ": " + program.out());
     assertThat(program.code()).as("%s", program).isZero();
+    return program;
   }
 }

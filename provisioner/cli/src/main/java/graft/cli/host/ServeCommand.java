@@ -333,7 +333,7 @@ public final class ServeCommand implements Callable<Integer> {
     if (maxGuestSessions != null) {
       config.maxGuestSessions(maxGuestSessions);
     }
-    sessions.setTimes(config);
+    sessions.setRest(config);
     config.jail(jail.config());
     if (starter != null) {
       config.starter(starter);

@@ -35,6 +35,15 @@ final class SessionSettings {
   MemorySize guestHostMemory;
 
   @Option(
+      names = "--kept-data",
+      paramLabel = "SIZE",
+      description =
+          "The memory of this machine in which the server keeps data that guests far away have"
+              + " copied to a GPU, so that their next programs need not send it again; a guest has"
+              + " half of it at most (default: 1GiB, or an eighth of this machine's memory if that is less).")
+  MemorySize keptData;
+
+  @Option(
       names = "--idle-timeout",
       paramLabel = "TIME",
       description =
@@ -70,8 +79,14 @@ final class SessionSettings {
         idle == null ? defaults.idleSeconds() : idle.seconds());
   }
 
-  /** Sets how long clients may wait, and how long work may go on, where the options say so. */
-  void setTimes(ServerConfig.Builder config) {
+  /**
+   * Sets how long clients may wait, how long work may go on and how much data is kept, where the
+   * options say so.
+   */
+  void setRest(ServerConfig.Builder config) {
+    if (keptData != null) {
+      config.keptData(keptData.bytes());
+    }
     if (queueTimeout != null) {
       config.queueTimeout(queueTimeout.toDuration());
     }

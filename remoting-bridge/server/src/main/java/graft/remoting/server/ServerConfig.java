@@ -158,7 +158,7 @@ public record ServerConfig(
     private int maxHandshakes = 64;
     private int spinMicros = Runtime.getRuntime().availableProcessors() > 2 ? 50 : 0;
     private List<String> rdmaPorts = List.of();
-    private long keptData = 1L << 30;
+    private long keptData = Math.min(1L << 30, MachineMemory.bytes() / 8);
     private boolean sensors = !"off".equals(System.getenv(WorkerEnvironment.SENSORS));
     private List<String> workerOptions = List.of();
     private JailConfig jail = JailConfig.defaults();
@@ -302,7 +302,10 @@ public record ServerConfig(
       return this;
     }
 
-    /** Sets how many bytes of clients' data are kept; the default is 1 GiB. */
+    /**
+     * Sets how many bytes of clients' data are kept; the default is 1 GiB, or an eighth of this
+     * machine's memory if that is less.
+     */
     public Builder keptData(long bytes) {
       keptData = bytes;
       return this;

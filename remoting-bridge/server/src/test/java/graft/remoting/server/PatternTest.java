@@ -41,7 +41,10 @@ class PatternTest {
   /** How the first session ends. */
   enum End {
     DISCONNECTED,
-    KILLED
+    KILLED,
+
+    /** After it has asked which data is known, so that the server keeps what it writes. */
+    KEPT
   }
 
   /** The place of the pattern in the bytes, -1 if they do not hold it. */
@@ -71,6 +74,9 @@ class PatternTest {
     try (CudaClient alice =
         new CudaClient(WireClient.session(server.address(), "alice", ServerFixture.ALICE))) {
       alice.retain();
+      if (end == End.KEPT) {
+        assertThat(known(alice)).containsOnly(0);
+      }
       try (WireClient data =
           alice.wire.connection(server.address(), "alice", HandshakeMessages.CONNECTION_DATA)) {
         int transfer = 0;
@@ -90,11 +96,19 @@ class PatternTest {
         alice.call("graftContextSynchronize", with());
         assertThat(alice.call("cuMemGetInfo_v2", with(1, 1)).limit()).isEqualTo(16);
         assertThat(searchAll(server).found).as("where the pattern is meanwhile").isNotEmpty();
+        while (end == End.KEPT && Arrays.equals(known(alice), new byte[16])) {
+          Thread.onSpinWait(); // ended by the test's own time limit
+        }
         if (end == End.KILLED) {
           server.killWorkers();
         }
       }
     }
+  }
+
+  private static byte[] known(CudaClient client) throws IOException {
+    client.async("graftKnownData", with(16, Long.MIN_VALUE | 1));
+    return client.data().bytes().array();
   }
 
   private byte[] half() {

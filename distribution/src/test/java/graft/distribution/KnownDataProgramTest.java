@@ -1,0 +1,83 @@
+package graft.distribution;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import graft.common.values.Endpoint;
+import graft.comparison.link.LinkRate;
+import graft.comparison.link.Relay;
+import graft.comparison.link.RoundTrip;
+import java.nio.file.Path;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/** A program that copies the same weights to the device in each of its processes. */
+@Timeout(180)
+final class KnownDataProgramTest {
+  private static final Pattern SENT = Pattern.compile("bulk-out=([0-9]+)B");
+  private static final int MEGABYTES = 42;
+
+  @TempDir static Path folder;
+  private static SoftwareServer server;
+
+  @BeforeAll
+  static void start() throws Exception {
+    server = SoftwareServer.start(folder, "tcp://127.0.0.1:0");
+    Programs.build(folder, List.of("weights"));
+  }
+
+  @AfterAll
+  static void stop() throws Exception {
+    server.stop();
+  }
+
+  /** Returns the megabytes that the program sends beside its calls. */
+  private static long run(String address, String setting, int seed) throws Exception {
+    Map<String, String> environment = new HashMap<>(server.environment(address));
+    environment.put("GRAFT_STATS", "1");
+    environment.put("GRAFT_KNOWN_DATA", setting);
+    Finished program =
+        Finished.run(
+            folder,
+            environment,
+            List.of("./weights", Integer.toString(MEGABYTES), Integer.toString(seed)));
+    assertThat(program.code()).as("%s", program).isZero();
+    assertThat(program.out()).endsWith("same\n");
+    Matcher sent = SENT.matcher(program.err());
+    assertThat(sent.find()).as(program.err()).isTrue();
+    return Long.parseLong(sent.group(1)) >> 20;
+  }
+
+  @Test
+  void theSecondProcessSendsNoWeights() throws Exception {
+    assertThat(run(server.address(), "yes", 1)).isEqualTo(MEGABYTES);
+    assertThat(run(server.address(), "yes", 1)).isZero();
+    assertThat(run(server.address(), "yes", 2)).as("other weights").isEqualTo(MEGABYTES);
+    assertThat(run(server.address(), "no", 1)).as("forbidden").isEqualTo(MEGABYTES);
+  }
+
+  /** Where the server is near and the connection fast, everything stays as it is. */
+  @Test
+  void whereItIsNotWorthWhileNothingIsAsked() throws Exception {
+    assertThat(run(server.address(), "auto", 3)).isEqualTo(MEGABYTES);
+    assertThat(run(server.address(), "yes", 3)).isEqualTo(MEGABYTES);
+  }
+
+  @Test
+  void aServerThatIsFarAwayNeedsTheWeightsOnce() throws Exception {
+    Endpoint near = Endpoint.parse(server.address());
+    try (Relay relay =
+        Relay.before(near, RoundTrip.parse("30ms"), Optional.of(LinkRate.parse("400Mbit")))) {
+      assertThat(run(relay.url(), "auto", 4)).isEqualTo(MEGABYTES);
+      assertThat(run(relay.url(), "auto", 4)).isZero();
+    }
+  }
+}
