@@ -69,11 +69,15 @@ class KnownDataTest {
   }
 
   private static CudaClient alice() throws IOException {
-    return new CudaClient(fixture.alice()).retain();
+    return alice(fixture);
   }
 
-  private static CudaClient bob() throws IOException {
-    return new CudaClient(fixture.bob()).retain();
+  private static CudaClient alice(ServerFixture server) throws IOException {
+    return new CudaClient(server.alice()).retain();
+  }
+
+  private static CudaClient bob(ServerFixture server) throws IOException {
+    return new CudaClient(server.bob()).retain();
   }
 
   /** What the server says that it has; from now on, it keeps what the session sends. */
@@ -128,7 +132,11 @@ class KnownDataTest {
 
   /** Has a session of alice send the data, and ends the session. */
   private static void keep(byte[] data) throws Exception {
-    try (CudaClient first = alice()) {
+    keep(fixture, data);
+  }
+
+  private static void keep(ServerFixture server, byte[] data) throws Exception {
+    try (CudaClient first = alice(server)) {
       known(first);
       write(first, first.allocate(data.length), data);
       awaitKept(first, data);
@@ -202,7 +210,7 @@ class KnownDataTest {
   @Test
   void anotherGuestLearnsNothingOfIt() throws Exception {
     keep(data);
-    try (CudaClient bob = bob()) {
+    try (CudaClient bob = bob(fixture)) {
       long memory = bob.allocate(data.length);
       write(bob, memory, new byte[data.length]);
       assertThat(knows(bob, data)).isFalse();
@@ -285,15 +293,22 @@ class KnownDataTest {
 
   /** A guest that sends ever new data fills its own share alone, and loses nothing it was told. */
   @Test
-  void endlessDataFillsNoMoreThanTheGuestsShare() throws Exception {
-    keep(data);
+  void endlessDataFillsNoMoreThanTheGuestsShare(@TempDir Path own) throws Exception {
+    try (ServerFixture server =
+        ServerFixture.start(own, "software", config -> config.keptData(2 * SHARE))) {
+      fillTheShare(server);
+    }
+  }
+
+  private void fillTheShare(ServerFixture server) throws Exception {
+    keep(server, data);
     byte[] small = random(64 * KIB);
-    try (CudaClient bob = bob()) {
+    try (CudaClient bob = bob(server)) {
       known(bob);
       write(bob, bob.allocate(small.length), small);
       awaitKept(bob, small);
     }
-    try (CudaClient client = alice()) {
+    try (CudaClient client = alice(server)) {
       int bytes = 1 << 20;
       long memory = client.allocate(bytes);
       assertThat(knows(client, data)).isTrue();
@@ -306,7 +321,7 @@ class KnownDataTest {
       client.call("graftWriteKnown", known(memory, hash(data), data.length));
       assertThat(read(client, memory, data.length)).isEqualTo(data);
     }
-    try (CudaClient bob = bob()) {
+    try (CudaClient bob = bob(server)) {
       assertThat(knows(bob, small)).isTrue();
     }
   }
