@@ -66,14 +66,6 @@ final class KnownDataProgramTest {
     }
   }
 
-  @Test
-  void laterProcessesSendNoWeights() throws Exception {
-    assertThat(run(server.address(), "yes", 1)).isEqualTo(MEGABYTES);
-    runUntilKnown(server.address(), "yes", 1);
-    assertThat(run(server.address(), "yes", 2)).as("other weights").isEqualTo(MEGABYTES);
-    assertThat(run(server.address(), "no", 1)).as("forbidden").isEqualTo(MEGABYTES);
-  }
-
   /** Where the server is near and the connection fast, everything stays as it is. */
   @Test
   void whereItIsNotWorthWhileNothingIsAsked() throws Exception {
@@ -85,9 +77,11 @@ final class KnownDataProgramTest {
   void aServerThatIsFarAwayNeedsTheWeightsOnce() throws Exception {
     Endpoint near = Endpoint.parse(server.address());
     try (Relay relay =
-        Relay.before(near, RoundTrip.parse("30ms"), Optional.of(LinkRate.parse("400Mbit")))) {
+        Relay.before(near, RoundTrip.parse("30ms"), Optional.of(LinkRate.parse("100Mbit")))) {
       assertThat(run(relay.url(), "auto", 4)).isEqualTo(MEGABYTES);
       runUntilKnown(relay.url(), "auto", 4);
+      assertThat(run(relay.url(), "no", 4)).as("forbidden").isEqualTo(MEGABYTES);
+      assertThat(run(relay.url(), "auto", 5)).as("other weights").isEqualTo(MEGABYTES);
     }
   }
 }
