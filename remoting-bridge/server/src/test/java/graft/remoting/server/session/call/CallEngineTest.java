@@ -38,7 +38,11 @@ final class CallEngineTest {
   void copiesBetweenAHostAndTheDeviceHaveADirection() {
     assertThat(functions(GpuEngine.COPY_TO_DEVICE))
         .containsExactlyInAnyOrder(
-            "graftWrite", "graftCopyFromRegion", "graftPeerReceive", "graftCopy3D");
+            "graftWrite",
+            "graftWriteKnown",
+            "graftCopyFromRegion",
+            "graftPeerReceive",
+            "graftCopy3D");
     assertThat(functions(GpuEngine.COPY_FROM_DEVICE))
         .containsExactlyInAnyOrder(
             "graftRead", "graftReadAsync", "graftCopyToRegion", "graftPeerSend", "graftCopy3DRead");
