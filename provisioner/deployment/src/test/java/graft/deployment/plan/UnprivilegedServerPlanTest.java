@@ -61,7 +61,7 @@ class UnprivilegedServerPlanTest {
             "DO server/gpu0/unit-graft-server",
             "DO server/gpu0/server");
     assertThat(host.plan(LAB).toText())
-        .contains("create the system user 'graft'")
+        .contains("ensure the system user 'graft'")
         .contains("graft-server@lab.gpu0.service, which the host starts at boot");
     assertThat(
             host.plan(LAB.replace("software}", "software, server: {autostart: false}}")).toText())

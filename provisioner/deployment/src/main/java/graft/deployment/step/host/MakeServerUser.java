@@ -50,7 +50,7 @@ public record MakeServerUser(String setup, Path folder) implements Step {
 
   @Override
   public String describe() {
-    return "create the system user '" + ServerUser.NAME + "', which servers run as";
+    return "ensure the system user '" + ServerUser.NAME + "', which servers run as";
   }
 
   @Override

@@ -16,7 +16,12 @@ public final class CallEngine {
     GpuEngine[] engines = new GpuEngine[Dispatcher.FUNCTIONS];
     Arrays.fill(engines, GpuEngine.COMPUTE);
     for (String name :
-        List.of("graftWrite", "graftWriteKnown", "graftCopyFromRegion", "graftPeerReceive", "graftCopy3D")) {
+        List.of(
+            "graftWrite",
+            "graftWriteKnown",
+            "graftCopyFromRegion",
+            "graftPeerReceive",
+            "graftCopy3D")) {
       engines[Dispatcher.number(name)] = GpuEngine.COPY_TO_DEVICE;
     }
     for (String name :
