@@ -27,7 +27,7 @@ public record SetCpus(String uri, String guest, String uuid, int cpus, int most)
   /** The guest's kernel finds a new CPU some time after the hypervisor has added it. */
   private static final Await ONLINE = new Await(Duration.ofSeconds(10), Duration.ofMillis(200));
 
-  private static final Await RELEASED = new Await(Duration.ofSeconds(60), Duration.ofMillis(100));
+  private static final Await PATIENCE = new Await(Duration.ofSeconds(60), Duration.ofMillis(100));
   private static final String BEFORE = "cpus";
   private static final String STOP_FIRST =
       "A guest that is off needs not release any: stop it (graft stop), then apply again";
@@ -95,11 +95,10 @@ public record SetCpus(String uri, String guest, String uuid, int cpus, int most)
       switch (Way.of(domain.info().cpus(), cpus, domain.isEmulated())) {
         case PLUG -> {
           domain.size().setCpus(cpus);
-          // A guest without an agent brings a new CPU online by itself, or by its administrator.
-          setOnline(domain, context);
+          bringOnline(domain, context);
         }
         case UNPLUG -> unplug(domain, context);
-        case ONLINE -> setOnline(domain, context);
+        case ONLINE -> bringOnline(domain, context);
         case OFFLINE -> takeOffline(domain, context);
         case NONE -> {}
       }
@@ -154,7 +153,7 @@ public record SetCpus(String uri, String guest, String uuid, int cpus, int most)
         throw e;
       }
       Await.Outcome outcome =
-          RELEASED.until(
+          PATIENCE.until(
               () -> domain.info().cpus() == cpus ? Await.Answer.YES : Await.Answer.NOT_YET,
               seconds -> context.progress(this, "waiting for the guest, " + seconds + " s"),
               context::isStopping);
@@ -167,8 +166,23 @@ public record SetCpus(String uri, String guest, String uuid, int cpus, int most)
     }
   }
 
+  /** A guest without an agent brings a new CPU online by itself, or by its administrator. */
+  private void bringOnline(Guest domain, StepContext context) throws InterruptedException {
+    Optional<HypervisorException> refused = setOnline(domain, context, ONLINE);
+    if (refused.isPresent() && !refused.get().is(LibvirtError.Code.AGENT_UNRESPONSIVE)) {
+      refused = setOnline(domain, context, PATIENCE);
+      if (refused.isPresent()) {
+        throw new StepFailure(
+            "the system of the guest '" + guest + "' did not find its new CPUs",
+            "some systems find none while they run, such as Debian 13's Linux 6.12 in an emulated"
+                + " guest. A guest that is off needs not: stop it (graft stop), then apply again",
+            refused.get());
+      }
+    }
+  }
+
   private void takeOffline(Guest domain, StepContext context) throws InterruptedException {
-    Optional<HypervisorException> refused = setOnline(domain, context);
+    Optional<HypervisorException> refused = setOnline(domain, context, ONLINE);
     if (refused.isPresent()) {
       throw new StepFailure(
           "the agent of the emulated guest '" + guest + "' did not take CPUs offline",
@@ -182,11 +196,11 @@ public record SetCpus(String uri, String guest, String uuid, int cpus, int most)
    *
    * @return the last error if the agent did not
    */
-  private Optional<HypervisorException> setOnline(Guest domain, StepContext context)
+  private Optional<HypervisorException> setOnline(Guest domain, StepContext context, Await await)
       throws InterruptedException {
     AtomicReference<HypervisorException> last = new AtomicReference<>();
     Await.Outcome outcome =
-        ONLINE.until(
+        await.until(
             () -> {
               try {
                 domain.size().setOnlineCpus(cpus);
