@@ -169,7 +169,8 @@ public record SetCpus(String uri, String guest, String uuid, int cpus, int most)
   /** A guest without an agent brings a new CPU online by itself, or by its administrator. */
   private void bringOnline(Guest domain, StepContext context) throws InterruptedException {
     Optional<HypervisorException> refused = setOnline(domain, context, ONLINE);
-    if (refused.isPresent() && !refused.get().is(LibvirtError.Code.AGENT_UNRESPONSIVE)) {
+    // libvirt's code for an agent that counts fewer CPUs. Without an agent it has others.
+    if (refused.isPresent() && refused.get().is(LibvirtError.Code.INTERNAL_ERROR)) {
       refused = setOnline(domain, context, PATIENCE);
       if (refused.isPresent()) {
         throw new StepFailure(
