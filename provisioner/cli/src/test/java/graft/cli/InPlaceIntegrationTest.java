@@ -46,8 +46,17 @@ class InPlaceIntegrationTest {
     String boot = inGuest(look);
     long before = memoryInGuest();
     assertThat(devicesInGuest()).isEqualTo("cpus 0, cards eth0 eth1 lo, disks -");
-    // Whether a guest releases a CPU is its system's affair: this one keeps it.
     String two = BEFORE.replace("cpus: 1", "cpus: 2");
+    graft.run("apply", guest(two)).as(0);
+    assertThat(devicesInGuest()).isEqualTo("cpus 0-1, cards eth0 eth1 lo, disks -");
+    graft.run("undo", LAB).as(0);
+    assertThat(devicesInGuest()).isEqualTo("cpus 0, cards eth0 eth1 lo, disks -");
+    graft.run("apply", guest(two)).as(0);
+    assertThat(devicesInGuest()).isEqualTo("cpus 0-1, cards eth0 eth1 lo, disks -");
+    graft.run("apply", guest(BEFORE)).as(0);
+    assertThat(devicesInGuest()).isEqualTo("cpus 0, cards eth0 eth1 lo, disks -");
+    assertThat(graft.run("plan", guest(BEFORE)).as(0).out()).contains("nothing to do");
+    assertThat(graft.run("status", LAB).as(0).out()).doesNotContain("differs");
     graft.run("apply", guest(two)).as(0);
     assertThat(devicesInGuest()).isEqualTo("cpus 0-1, cards eth0 eth1 lo, disks -");
 
@@ -84,8 +93,22 @@ class InPlaceIntegrationTest {
     graft.run("undo", LAB).as(0);
     assertThat(devicesInGuest()).isEqualTo("cpus 0-1, cards eth0 eth1 lo, disks -");
     assertThat(inGuest(look)).as("the same boot").isEqualTo(boot);
+
+    withoutItsAgentTheGuestKeepsItsCpus(two);
     graft.run("destroy", LAB, "--delete-data").as(0);
     RealHost.assertNothingLeft(graft, LAB, GUEST);
+  }
+
+  private void withoutItsAgentTheGuestKeepsItsCpus(String two) throws Exception {
+    inGuest("(sleep 1; killall qemu-ga) >/dev/null 2>&1 &");
+    assertThat(graft.run("apply", guest(BEFORE)).as(1).err())
+        .contains(
+            "the agent of the emulated guest '" + GUEST + "' did not take CPUs offline",
+            "stop it (graft stop), then apply again");
+    graft.run("undo", LAB).as(0);
+    assertThat(graft.run("plan", guest(two)).as(0).out())
+        .as("it has the CPUs that it had")
+        .contains("nothing to do");
   }
 
   /**

@@ -126,6 +126,11 @@ public final class Guest {
     return connection.uri().driver().equals("lxc");
   }
 
+  /** Whether QEMU emulates its CPUs, without KVM. */
+  public boolean isEmulated() {
+    return xml().getDocumentElement().getAttribute("type").equals("qemu");
+  }
+
   /** The guest's state now. */
   public ObservedGuest observed() {
     return with(this::observe);

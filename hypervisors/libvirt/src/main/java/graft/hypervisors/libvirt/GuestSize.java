@@ -43,7 +43,8 @@ public final class GuestSize {
   }
 
   /**
-   * Asks the agent of the running guest to bring so many CPUs online.
+   * Asks the agent of the running guest to bring CPUs online or to take them offline, until so many
+   * are online.
    *
    * @throws HypervisorException also if the guest has no agent or has not found its CPUs yet
    */
