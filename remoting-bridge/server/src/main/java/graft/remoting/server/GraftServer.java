@@ -25,6 +25,7 @@ import graft.remoting.server.pool.ServerMetrics;
 import graft.remoting.server.pool.Starter;
 import graft.remoting.server.pool.StarterConfig;
 import graft.remoting.server.pool.WorkerCommand;
+import graft.remoting.server.pool.WorkerFailures;
 import graft.remoting.server.pool.WorkerPool;
 import graft.remoting.server.pool.WorkerStarter;
 import graft.remoting.server.pool.WorkerStarters;
@@ -125,7 +126,8 @@ public final class GraftServer implements AutoCloseable {
             new WorkerPool.Spares(spare, config.spares()),
             metrics,
             audit,
-            config.keptData());
+            config.keptData(),
+            new WorkerFailures(System::nanoTime));
     GuestUses uses = new GuestUses(config.maxSessions());
     parts.add(uses);
     GpuShares shares = GpuShares.start(configured, config.watchdog(), place(config, pool));

@@ -22,7 +22,7 @@ import org.slf4j.LoggerFactory;
  *
  * <p>The pool's lock guards it.
  */
-final class WorkerFailures {
+public final class WorkerFailures {
   private static final Logger LOG = LoggerFactory.getLogger(WorkerFailures.class);
   private static final Duration FIRST_DELAY = Duration.ofSeconds(1);
   private static final Duration MOST_DELAY = Duration.ofSeconds(30);
@@ -55,7 +55,7 @@ final class WorkerFailures {
    *
    * @param clock returns nanoseconds, as {@link System#nanoTime}
    */
-  WorkerFailures(LongSupplier clock) {
+  public WorkerFailures(LongSupplier clock) {
     this.clock = clock;
   }
 

@@ -62,20 +62,9 @@ public final class WorkerPool implements AutoCloseable {
    *     private
    * @param spares the spare workers to keep
    * @param keptData the most bytes of clients' data that are kept for their next sessions
+   * @param failures how long it pauses after failures
    */
   public WorkerPool(
-      WorkerStarter processes,
-      Path socket,
-      Spares spares,
-      ServerMetrics metrics,
-      ServerAudit audit,
-      long keptData)
-      throws ServerException {
-    this(processes, socket, spares, metrics, audit, keptData, new WorkerFailures(System::nanoTime));
-  }
-
-  /** Creates a pool whose pauses after failures can be tested. */
-  WorkerPool(
       WorkerStarter processes,
       Path socket,
       Spares spares,

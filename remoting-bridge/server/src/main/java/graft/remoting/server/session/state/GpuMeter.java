@@ -48,15 +48,6 @@ public final class GpuMeter {
   /** After how many calls that queue no work a marker is recorded. */
   private static final int QUIET = 32;
 
-  /** How long the work before a marker should take while other guests want the device. */
-  private static final long BATCH_NANOS = 40_000;
-
-  /** The largest number of calls before a marker while other guests want the device. */
-  private static final int MOST_CALLS = 256;
-
-  /** The number of streams that are told apart; more are marked at once. */
-  private static final int MOST_STREAMS = 8;
-
   /** For how long the executor polls for the end of its work when the turn is over. */
   private static final long DRAIN_NANOS =
       Runtime.getRuntime().availableProcessors() < 4 ? 0 : 2_000_000;
@@ -88,13 +79,8 @@ public final class GpuMeter {
   @GuardedBy("this")
   private final List<WorkMarker> markers = new ArrayList<>();
 
-  /** The engines of the work behind which there is no marker, by their bits. */
   @GuardedBy("this")
-  private int engines;
-
-  /** The engine for which the lease counts the time now. */
-  @GuardedBy("this")
-  private GpuEngine counted = GpuEngine.COMPUTE;
+  private final EngineTime time;
 
   @GuardedBy("this")
   private boolean isTracked;
@@ -102,13 +88,8 @@ public final class GpuMeter {
   @GuardedBy("this")
   private long lastFinished;
 
-  /** How many calls are queued before a marker. */
   @GuardedBy("this")
-  private int batch = 1;
-
-  /** Whether a single call takes longer than a batch should. */
-  @GuardedBy("this")
-  private boolean isLong;
+  private final WorkPace pace = new WorkPace();
 
   // Of the executor alone, which takes no lock while it has its turn and nobody else wants it.
   private SessionContext context;
@@ -116,19 +97,14 @@ public final class GpuMeter {
   /** What the executor has set {@link #isOpen} to. */
   private boolean open;
 
-  /** The streams with work behind which there is no marker. */
-  private final long[] unmarked = new long[MOST_STREAMS];
+  private final UnmarkedStreams unmarked = new UnmarkedStreams();
 
-  /** The engines of the work in each of these streams. */
-  private final int[] uses = new int[MOST_STREAMS];
-
-  /** What the executor has set {@link #engines} to. */
+  /** The engines of the work behind which there is no marker, by their bits. */
   private int queued;
 
   /** The engine of the call that is made. */
   private int engine;
 
-  private int streams;
   private int calls;
 
   /** The calls that queued nothing since the last one that did. */
@@ -146,6 +122,7 @@ public final class GpuMeter {
     this.device = device;
     this.lease = lease;
     this.nanos = nanos;
+    this.time = new EngineTime(lease, markers);
   }
 
   /**
@@ -172,14 +149,15 @@ public final class GpuMeter {
     }
     lease.begin();
     synchronized (this) {
-      counted = pieces == 0 ? GpuEngine.COMPUTE : counted;
-      pieces++;
+      if (pieces++ == 0) {
+        time.restart();
+      }
       isOpen = true;
       open = true;
       queued = engine;
-      engines = engine;
-      if (engineOfAll() != counted) {
-        count(nanos.getAsLong());
+      time.setUnmarked(engine);
+      if (time.changes()) {
+        time.count(nanos.getAsLong());
       }
     }
   }
@@ -194,29 +172,9 @@ public final class GpuMeter {
     long at = finished ? finishedAt : nanos.getAsLong();
     queued = finished ? engine : queued | engine;
     synchronized (this) {
-      engines = queued;
-      count(at);
+      time.setUnmarked(queued);
+      time.count(at);
     }
-  }
-
-  /** Has the lease count the time from then on for the engines of the work that goes on. */
-  @GuardedBy("this")
-  private void count(long from) {
-    GpuEngine now = engineOfAll();
-    if (now != counted) {
-      counted = now;
-      lease.count(now, from);
-    }
-  }
-
-  /** Returns the engine that the work counts for that goes on; the last one if there is none. */
-  @GuardedBy("this")
-  private GpuEngine engineOfAll() {
-    int all = engines;
-    for (int i = 0; i < markers.size(); i++) { // no iterator: see look()
-      all |= markers.get(i).engines;
-    }
-    return all == 0 ? counted : GpuEngine.of(all);
   }
 
   /** Goes on with a piece of work that has not finished. Returns false if there is none. */
@@ -235,22 +193,14 @@ public final class GpuMeter {
   public void endCall(long stream) {
     calls++;
     others = 0;
-    for (int i = streams - 1; i >= 0; i--) {
-      if (unmarked[i] == stream) {
-        uses[i] |= engine;
-        return;
-      }
-    }
-    uses[streams] = engine;
-    unmarked[streams++] = stream;
-    if (streams == MOST_STREAMS) {
+    if (unmarked.add(stream, engine)) {
       mark();
     }
   }
 
   /** Notes that the program names a stream, before anything is queued in it. */
   public void names(long stream) {
-    if (stream != LEGACY && streams > 0 && unmarked[streams - 1] == LEGACY) {
+    if (stream != LEGACY && unmarked.isLast(LEGACY)) {
       mark();
     }
   }
@@ -269,20 +219,20 @@ public final class GpuMeter {
     }
     long end = calls > 0 ? nanos.getAsLong() : finishedAt;
     synchronized (this) {
-      for (int i = 0; i < streams; i++) {
-        mark(unmarked[i], uses[i]);
+      for (int i = 0; i < unmarked.count(); i++) {
+        mark(unmarked.stream(i), unmarked.engines(i));
       }
       isOpen = false;
-      engines = 0;
+      time.setUnmarked(0);
       settle(end);
-      count(end);
+      time.count(end);
       if (!markers.isEmpty()) {
         track();
       }
     }
     open = false;
     queued = 0;
-    streams = 0;
+    unmarked.clear();
     calls = 0;
   }
 
@@ -337,7 +287,7 @@ public final class GpuMeter {
   }
 
   private synchronized int batch() {
-    return batch;
+    return pace.calls();
   }
 
   /**
@@ -346,7 +296,7 @@ public final class GpuMeter {
    */
   private synchronized boolean isShort() {
     look();
-    int ahead = (lease.isShort() ? 0 : 1) + (isLong ? 0 : 1);
+    int ahead = (lease.isShort() ? 0 : 1) + (pace.isLong() ? 0 : 1);
     return markers.size() <= ahead;
   }
 
@@ -365,7 +315,7 @@ public final class GpuMeter {
 
   /** Notes that all work in a stream of the current context has finished. */
   public void finished(SessionContext current, long stream) {
-    if (current == context && streams == 1 && unmarked[0] == stream) {
+    if (current == context && unmarked.isOnly(stream)) {
       finishedAll(current);
     }
   }
@@ -373,7 +323,7 @@ public final class GpuMeter {
   /** Notes that all work in the current context has finished. */
   public void finishedAll(SessionContext current) {
     if (current == context && open) {
-      streams = 0;
+      unmarked.clear();
       calls = 0;
       finishedAt = nanos.getAsLong();
       if (!lease.isUnbounded()) {
@@ -394,7 +344,7 @@ public final class GpuMeter {
   /** Forgets the markers of a context that is about to be destroyed, and with it its work. */
   void forget(SessionContext gone) {
     if (context == gone) {
-      streams = 0;
+      unmarked.clear();
       calls = 0;
       finishedAt = nanos.getAsLong();
       mark();
@@ -404,7 +354,7 @@ public final class GpuMeter {
       markers.removeIf(marker -> marker.context == gone);
       long now = nanos.getAsLong();
       settle(now);
-      count(now);
+      time.count(now);
     }
   }
 
@@ -425,22 +375,11 @@ public final class GpuMeter {
       }
     }
     if (finished > 0) {
-      adapt((now - began) / finished);
+      pace.adapt((now - began) / finished);
       lastFinished = now;
     }
     settle(now);
-    count(now);
-  }
-
-  /** Chooses how many calls are queued before a marker. */
-  @GuardedBy("this")
-  private void adapt(long took) {
-    isLong = batch == 1 && took > 2 * BATCH_NANOS;
-    if (took < BATCH_NANOS / 2) {
-      batch = Math.min(MOST_CALLS, 2 * batch);
-    } else if (took > 2 * BATCH_NANOS) {
-      batch = Math.max(1, batch / 2);
-    }
+    time.count(now);
   }
 
   /** Ends the pieces of work if nothing is left of them. */

@@ -5,16 +5,11 @@ import static graft.remoting.server.exchange.GpuEngine.COPY_FROM_DEVICE;
 import static graft.remoting.server.exchange.GpuEngine.COPY_TO_DEVICE;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import graft.remoting.device.CudaDevice;
-import graft.remoting.device.CudaResult;
-import graft.remoting.device.Memory;
 import graft.remoting.server.exchange.GpuEngine;
 import graft.remoting.server.exchange.GpuLease;
 import graft.remoting.server.exchange.LeasePage;
 import graft.remoting.server.session.memory.HostMemory;
 import java.io.IOException;
-import java.util.HashMap;
-import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.BooleanSupplier;
@@ -37,77 +32,11 @@ final class GpuMeterTest {
   private static final long LONGEST_WAIT = 10_000_000;
 
   private final AtomicLong clock = new AtomicLong();
-  private final FakeDevice device = new FakeDevice();
+  private final QueueingDevice device = new QueueingDevice();
   private LeasePage page;
   private GpuLease lease;
   private GpuMeter meter;
   private SessionContext context;
-
-  /** Streams in which work stays until it is finished, and events behind it. */
-  private static final class FakeDevice implements CudaDevice {
-    private final Map<Long, Integer> queued = new HashMap<>();
-    private final Map<Long, Integer> finished = new HashMap<>();
-    private final Map<Long, long[]> events = new HashMap<>();
-    private long handles = 0x100;
-    private long captured = -1;
-    private int records;
-    private boolean isInstant;
-
-    synchronized void queue(long stream) {
-      queued.merge(stream, 1, Integer::sum);
-      if (isInstant) {
-        finish(stream);
-      }
-    }
-
-    synchronized void finish(long stream) {
-      finish(stream, queued.getOrDefault(stream, 0));
-    }
-
-    synchronized void finish(long stream, int works) {
-      finished.put(stream, works);
-    }
-
-    synchronized int launches() {
-      return queued.values().stream().mapToInt(Integer::intValue).sum();
-    }
-
-    synchronized int records() {
-      return records;
-    }
-
-    @Override
-    public synchronized int cuEventCreate(long event, int flags) {
-      Memory.putLong(event, ++handles);
-      return CudaResult.SUCCESS;
-    }
-
-    @Override
-    public synchronized int cuEventRecord(long event, long stream) {
-      records++;
-      events.put(event, new long[] {stream, queued.getOrDefault(stream, 0)});
-      return CudaResult.SUCCESS;
-    }
-
-    @Override
-    public synchronized int cuEventQuery(long event) {
-      long[] behind = events.get(event);
-      return finished.getOrDefault(behind[0], 0) >= behind[1]
-          ? CudaResult.SUCCESS
-          : CudaResult.NOT_READY;
-    }
-
-    @Override
-    public synchronized int cuStreamIsCapturing(long stream, long status) {
-      Memory.putInt(status, stream == captured ? 1 : 0);
-      return CudaResult.SUCCESS;
-    }
-
-    @Override
-    public int cuCtxSetCurrent(long ctx) {
-      return CudaResult.SUCCESS;
-    }
-  }
 
   @BeforeEach
   void open() throws IOException {
