@@ -14,6 +14,7 @@ import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Instant;
 import java.time.LocalDateTime;
 import java.time.ZoneId;
+import java.time.format.DateTimeFormatter;
 import java.time.temporal.ChronoUnit;
 import java.util.HashMap;
 import java.util.List;
@@ -116,7 +117,7 @@ class PoolScriptsTest {
   void aJobGetsItsPartOfTheGpuUntilItEnds() throws Exception {
     LocalDateTime end =
         LocalDateTime.now(ZoneId.systemDefault()).plusMinutes(10).truncatedTo(ChronoUnit.SECONDS);
-    squeue("echo " + end);
+    squeue("echo " + asSlurmPrints(end));
     assertThat(run("prolog-slurmctld", job("7", "matlab:3,graft:1"))).isZero();
     Grant grant = grants().get("slurm-7");
     assertThat(grant.share()).contains(new Share(Share.Type.GUARANTEED, 50, Share.Priority.NORMAL));
@@ -214,13 +215,19 @@ class PoolScriptsTest {
     return "slurm-" + job + " " + "6b".repeat(32) + " class=best-effort expires=" + expires;
   }
 
+  /** With seconds, also at the beginning of a minute. */
+  private static String asSlurmPrints(LocalDateTime time) {
+    return time.format(DateTimeFormatter.ISO_LOCAL_DATE_TIME);
+  }
+
   @Test
   void theSweepTakesTheTokensOfJobsThatDoNotRunAlone() throws Exception {
     long now = Instant.now().getEpochSecond();
     tokens("# a comment", line(1, now + 50), OTHER, line(2, now + 50), line(3, now + 86_000));
     LocalDateTime end =
         LocalDateTime.now(ZoneId.systemDefault()).plusMinutes(30).truncatedTo(ChronoUnit.SECONDS);
-    squeue("echo '2 " + end + "'; echo '3 N/A'; echo '11 " + end + "'");
+    String printed = asSlurmPrints(end);
+    squeue("echo '2 " + printed + "'; echo '3 N/A'; echo '11 " + printed + "'");
     assertThat(run("sweep", Map.of())).isZero();
     assertThat(grants()).containsOnlyKeys("alice", "slurm-2", "slurm-3");
     assertThat(grants().get("slurm-2").expires())
