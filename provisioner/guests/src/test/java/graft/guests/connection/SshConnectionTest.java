@@ -122,6 +122,22 @@ class SshConnectionTest {
   }
 
   @Test
+  void aGuestThatIsTooBusyToLogInDoesNotAnswerYet(@TempDir Path folder) throws Exception {
+    Path ssh = folder.resolve("ssh");
+    Files.writeString(ssh, "#!/bin/sh\nexec sleep 1000\n");
+    assertThat(ssh.toFile().setExecutable(true)).isTrue();
+    SshLogin login =
+        new SshLogin(
+            UserName.ROOT, Optional.of(new HostAddress("192.0.2.5")), 22, Optional.empty(), KNOWN);
+    SshConnection busy = SshConnection.toKnown(login, ssh.toString());
+    assertThat(busy.answers(Duration.ofMillis(200))).isFalse();
+    assertThatThrownBy(() -> busy.run(List.of("id"), new byte[0], Duration.ofMillis(200)))
+        .isInstanceOfSatisfying(
+            GuestConnectionException.class, e -> assertThat(e.unresponsive()).isFalse())
+        .hasMessageContaining("'id' did not end within");
+  }
+
+  @Test
   void whatRunsTooLongOnATerminalIsEndedWithWhatItStarted(@TempDir Path folder) throws Exception {
     Path child = folder.resolve("child");
     ProcessBuilder program =

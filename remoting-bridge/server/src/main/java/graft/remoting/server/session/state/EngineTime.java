@@ -3,6 +3,7 @@ package graft.remoting.server.session.state;
 import graft.remoting.server.exchange.GpuEngine;
 import graft.remoting.server.exchange.GpuLease;
 import java.util.List;
+import java.util.function.LongSupplier;
 
 /**
  * Has the lease count time for the engine that all unfinished work uses, as far as that is known.
@@ -42,9 +43,11 @@ final class EngineTime {
     }
   }
 
-  /** Returns whether the time counts for another engine from now on. */
-  boolean changes() {
-    return current() != counted;
+  /** As {@link #count(long)} from now on, with a look at the clock only if the engine changes. */
+  void count(LongSupplier nanos) {
+    if (current() != counted) {
+      count(nanos.getAsLong());
+    }
   }
 
   /** Returns the engine that the work counts for that goes on; the last one if there is none. */

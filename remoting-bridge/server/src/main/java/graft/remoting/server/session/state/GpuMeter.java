@@ -88,7 +88,6 @@ public final class GpuMeter {
   @GuardedBy("this")
   private long lastFinished;
 
-  @GuardedBy("this")
   private final WorkPace pace = new WorkPace();
 
   // Of the executor alone, which takes no lock while it has its turn and nobody else wants it.
@@ -156,9 +155,7 @@ public final class GpuMeter {
       open = true;
       queued = engine;
       time.setUnmarked(engine);
-      if (time.changes()) {
-        time.count(nanos.getAsLong());
-      }
+      time.count(nanos);
     }
   }
 
@@ -271,7 +268,7 @@ public final class GpuMeter {
    * few markers are ahead.
    */
   private void keepShort() {
-    if (calls >= batch()) {
+    if (calls >= pace.calls()) {
       mark();
     }
     long limit = 0;
@@ -284,10 +281,6 @@ public final class GpuMeter {
       }
       Thread.onSpinWait();
     }
-  }
-
-  private synchronized int batch() {
-    return pace.calls();
   }
 
   /**

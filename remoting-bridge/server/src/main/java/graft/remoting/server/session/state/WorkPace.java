@@ -2,7 +2,7 @@ package graft.remoting.server.session.state;
 
 /**
  * How many calls {@link GpuMeter} queues before a marker while other guests want the device, by how
- * long the work before the last markers took. Guarded by the meter.
+ * long the work before the last markers took. Guarded by the meter, but for {@link #calls}.
  */
 final class WorkPace {
   /** How long the work before a marker should take. */
@@ -11,10 +11,10 @@ final class WorkPace {
   /** The largest number of calls before a marker. */
   private static final int MOST_CALLS = 256;
 
-  private int calls = 1;
+  private volatile int calls = 1;
   private boolean isLong;
 
-  /** Returns how many calls are queued before a marker. */
+  /** Returns how many calls are queued before a marker. Any thread may ask. */
   int calls() {
     return calls;
   }
