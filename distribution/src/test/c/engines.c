@@ -5,29 +5,14 @@
 #include <string.h>
 #include <time.h>
 
-#include "check.h"
+#include "spin.h"
 
-int cuInit(unsigned flags);
-int cuDevicePrimaryCtxRetain(void **context, int device);
-int cuCtxSetCurrent(void *context);
-int cuCtxSynchronize(void);
-int cuModuleLoadData(void **module, const void *image);
-int cuModuleGetFunction(void **function, void *module, const char *name);
 int cuMemAlloc_v2(uint64_t *pointer, size_t bytes);
 int cuMemAllocHost_v2(void **pointer, size_t bytes);
 int cuMemcpyHtoD_v2(uint64_t to, const void *from, size_t bytes);
 int cuMemcpyDtoH_v2(void *to, uint64_t from, size_t bytes);
 int cuMemcpyHtoDAsync_v2(uint64_t to, const void *from, size_t bytes, void *stream);
 int cuMemcpyDtoHAsync_v2(void *to, uint64_t from, size_t bytes, void *stream);
-int cuLaunchKernel(void *function, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz, unsigned shared, void *stream,
-                   void **parameters, void **extra);
-
-static const char PTX[] =
-    ".version 6.4\n.target sm_50\n.address_size 64\n"
-    ".visible .entry spin(.param .u32 rounds) {\n"
-    "  .reg .u32 %r<3>; .reg .pred %p;\n"
-    "  ld.param.u32 %r1, [rounds]; mov.u32 %r2, 0;\n"
-    "again: add.u32 %r2, %r2, 1; setp.lt.u32 %p, %r2, %r1; @%p bra again; ret;\n}\n";
 
 #define BYTES ((size_t)8 << 20)
 enum { QUEUED = 4, MILLION = 1000000 };
@@ -42,11 +27,9 @@ static double now(void) {
 }
 
 static void work(const char *what, int waits) {
-  unsigned rounds = MILLION;
-  void *parameters[] = {&rounds};
   for (int i = 0; i < QUEUED; i++) {
     if (!strcmp(what, "compute")) {
-      RUN(cuLaunchKernel(kernel, 1, 1, 1, 1, 1, 1, 0, NULL, parameters, NULL));
+      launch_spin(kernel, MILLION);
     } else if (!strcmp(what, "to")) {
       RUN(waits ? cuMemcpyHtoD_v2(memory, plain, BYTES) : cuMemcpyHtoDAsync_v2(memory, pinned, BYTES, NULL));
     } else {
@@ -57,14 +40,9 @@ static void work(const char *what, int waits) {
 }
 
 int main(int count, char **words) {
-  void *context, *module;
   double seconds = count == 3 ? atof(words[2]) : 0;
   if (seconds <= 0 || !(plain = calloc(1, BYTES))) return 2;
-  RUN(cuInit(0));
-  RUN(cuDevicePrimaryCtxRetain(&context, 0));
-  RUN(cuCtxSetCurrent(context));
-  RUN(cuModuleLoadData(&module, PTX));
-  RUN(cuModuleGetFunction(&kernel, module, "spin"));
+  kernel = load_spin();
   RUN(cuMemAlloc_v2(&memory, BYTES));
   RUN(cuMemAllocHost_v2(&pinned, BYTES));
   for (double begin = now(); now() < begin + seconds;) work(words[1], now() < begin + seconds / 2);

@@ -11,24 +11,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "check.h"
+#include "spin.h"
 
-int cuInit(unsigned flags);
-int cuDevicePrimaryCtxRetain(void **context, int device);
-int cuCtxSetCurrent(void *context);
-int cuCtxSynchronize(void);
-int cuModuleLoadData(void **module, const void *image);
-int cuModuleGetFunction(void **function, void *module, const char *name);
 int cuMemAlloc_v2(uint64_t *pointer, size_t bytes);
-int cuLaunchKernel(void *function, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz,
-                   unsigned shared, void *stream, void **parameters, void **extra);
-
-static const char PTX[] =
-    ".version 6.4\n.target sm_50\n.address_size 64\n"
-    ".visible .entry spin(.param .u32 rounds) {\n"
-    "  .reg .u32 %r<3>; .reg .pred %p;\n"
-    "  ld.param.u32 %r1, [rounds]; mov.u32 %r2, 0;\n"
-    "again: add.u32 %r2, %r2, 1; setp.lt.u32 %p, %r2, %r1; @%p bra again; ret;\n}\n";
 
 #define MEMORY (4u << 20)
 enum { SECOND = 1000, GPU_UTILIZATION = 1, QUEUED = 20 };
@@ -41,19 +26,12 @@ static long milliseconds(void) {
 
 /* Works without a pause, and says so after a second and a half. */
 static void work(int ready) {
-  void *context, *module, *function;
   uint64_t memory;
-  unsigned rounds = 1000000;
-  void *parameters[] = {&rounds};
   prctl(PR_SET_PDEATHSIG, SIGKILL);
-  RUN(cuInit(0));
-  RUN(cuDevicePrimaryCtxRetain(&context, 0));
-  RUN(cuCtxSetCurrent(context));
-  RUN(cuModuleLoadData(&module, PTX));
-  RUN(cuModuleGetFunction(&function, module, "spin"));
+  void *kernel = load_spin();
   RUN(cuMemAlloc_v2(&memory, MEMORY));
   for (long begin = milliseconds();;) {
-    for (int i = 0; i < QUEUED; i++) RUN(cuLaunchKernel(function, 1, 1, 1, 1, 1, 1, 0, NULL, parameters, NULL));
+    for (int i = 0; i < QUEUED; i++) launch_spin(kernel, 1000000);
     RUN(cuCtxSynchronize());
     if (ready >= 0 && milliseconds() - begin > SECOND * 3 / 2) {
       if (write(ready, "", 1) != 1) exit(1);

@@ -11,6 +11,7 @@ import graft.hypervisors.libvirt.InterfaceAddresses;
 import graft.hypervisors.libvirt.IpAddress;
 import graft.hypervisors.libvirt.calls.AddressSource;
 import graft.hypervisors.libvirt.calls.HypervisorException;
+import java.io.IOException;
 import java.net.Inet4Address;
 import java.net.InetAddress;
 import java.net.NetworkInterface;
@@ -107,29 +108,28 @@ class SshConnectionTest {
     assertThat(arguments.indexOf("--")).isEqualTo(arguments.size() - 3);
   }
 
-  @Test
-  void aTerminalIsAskedForAndTheCodeOfTheProgramIsPassedOn(@TempDir Path folder) throws Exception {
-    Path ssh = folder.resolve("ssh");
-    Files.writeString(ssh, "#!/bin/sh\nprintf '%s\\n' \"$@\" >\"$0.words\"\nexit 7\n");
+  /** A connection as root by a script in place of ssh. */
+  private static SshConnection by(Path folder, String script) throws IOException {
+    Path ssh = Files.writeString(folder.resolve("ssh"), "#!/bin/sh\n" + script);
     assertThat(ssh.toFile().setExecutable(true)).isTrue();
     SshLogin login =
         new SshLogin(
             UserName.ROOT, Optional.of(new HostAddress("192.0.2.5")), 22, Optional.empty(), KNOWN);
+    return SshConnection.toKnown(login, ssh.toString());
+  }
+
+  @Test
+  void aTerminalIsAskedForAndTheCodeOfTheProgramIsPassedOn(@TempDir Path folder) throws Exception {
     TerminalSession session =
-        SshConnection.toKnown(login, ssh.toString()).start(List.of("echo", "a b"), TERMINAL);
+        by(folder, "printf '%s\\n' \"$@\" >\"$0.words\"\nexit 7\n")
+            .start(List.of("echo", "a b"), TERMINAL);
     assertThat(session.await(Duration.ofSeconds(20))).isEqualTo(7);
     assertThat(folder.resolve("ssh.words")).content().startsWith("-tt\n").endsWith("echo 'a b'\n");
   }
 
   @Test
   void aGuestThatIsTooBusyToLogInDoesNotAnswerYet(@TempDir Path folder) throws Exception {
-    Path ssh = folder.resolve("ssh");
-    Files.writeString(ssh, "#!/bin/sh\nexec sleep 1000\n");
-    assertThat(ssh.toFile().setExecutable(true)).isTrue();
-    SshLogin login =
-        new SshLogin(
-            UserName.ROOT, Optional.of(new HostAddress("192.0.2.5")), 22, Optional.empty(), KNOWN);
-    SshConnection busy = SshConnection.toKnown(login, ssh.toString());
+    SshConnection busy = by(folder, "exec sleep 1000\n");
     assertThat(busy.answers(Duration.ofMillis(200))).isFalse();
     assertThatThrownBy(() -> busy.run(List.of("id"), new byte[0], Duration.ofMillis(200)))
         .isInstanceOfSatisfying(

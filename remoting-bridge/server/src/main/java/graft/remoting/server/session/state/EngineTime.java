@@ -24,7 +24,7 @@ final class EngineTime {
     this.markers = markers;
   }
 
-  /** Notes that the lease begins to count, and for which engine it does. */
+  /** Notes that the lease begins to count, which it does for {@link GpuEngine#COMPUTE} at first. */
   void restart() {
     counted = GpuEngine.COMPUTE;
   }

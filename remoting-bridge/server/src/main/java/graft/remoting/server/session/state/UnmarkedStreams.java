@@ -1,6 +1,6 @@
 package graft.remoting.server.session.state;
 
-/** The streams with work behind which {@link GpuMeter} has no marker. Of the executor alone. */
+/** The streams with work behind which {@link GpuMeter} has no marker. Only the executor uses it. */
 final class UnmarkedStreams {
   /** The number of streams that are told apart. */
   private static final int MOST = 8;
@@ -42,7 +42,7 @@ final class UnmarkedStreams {
     return engines[index];
   }
 
-  /** Returns whether this is the stream of the last work that came in a stream without any. */
+  /** Returns whether this stream was the last one to be added. */
   boolean isLast(long stream) {
     return count > 0 && streams[count - 1] == stream;
   }
