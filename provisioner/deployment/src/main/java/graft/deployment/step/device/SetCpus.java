@@ -30,7 +30,7 @@ public record SetCpus(String uri, String guest, String uuid, int cpus, int most)
   private static final Await PATIENCE = new Await(Duration.ofSeconds(60), Duration.ofMillis(100));
   private static final String BEFORE = "cpus";
   private static final String STOP_FIRST =
-      "A guest that is off needs not release any: stop it (graft stop), then apply again";
+      "A guest that is off has none to release: stop it (graft stop), then apply again";
 
   @Override
   public String name() {
@@ -176,7 +176,7 @@ public record SetCpus(String uri, String guest, String uuid, int cpus, int most)
         throw new StepFailure(
             "the system of the guest '" + guest + "' did not find its new CPUs",
             "some systems find none while they run, such as Debian 13's Linux 6.12 in an emulated"
-                + " guest. A guest that is off needs not: stop it (graft stop), then apply again",
+                + " guest. A guest finds them when it starts: stop it (graft stop), then apply again",
             refused.get());
       }
     }
