@@ -16,6 +16,7 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.api.parallel.Isolated;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -25,6 +26,7 @@ import org.junit.jupiter.params.provider.ValueSource;
  * check refuses the attack, and the software device shows that an attack has no effect.
  */
 @Timeout(300)
+@Isolated("it counts the processes of this one")
 class AttackTest {
   /**
    * Functions that cannot succeed here: they need a region, another session's handle, code or data

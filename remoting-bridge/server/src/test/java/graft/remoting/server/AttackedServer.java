@@ -12,6 +12,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
+import java.util.concurrent.locks.LockSupport;
 import java.util.stream.Stream;
 
 /**
@@ -188,6 +189,11 @@ final class AttackedServer implements AutoCloseable {
     }
   }
 
+  /** A busy wait would take the time that the server needs. */
+  private static void pause() {
+    LockSupport.parkNanos(10_000_000);
+  }
+
   /** Waits, as long as the test may take, until the server uses no more than before. */
   Use awaitUse(Use before) throws IOException {
     Use now = use();
@@ -198,7 +204,7 @@ final class AttackedServer implements AutoCloseable {
         System.out.println("not yet as before: " + now + "; before: " + before);
         told = System.nanoTime();
       }
-      Thread.onSpinWait();
+      pause();
       now = use();
     }
     return now;
@@ -207,7 +213,7 @@ final class AttackedServer implements AutoCloseable {
   /** Waits, as long as the test may take, until there are no more workers than before. */
   void awaitWorkers(Use before) throws IOException {
     while (use().processes > before.processes) {
-      Thread.onSpinWait();
+      pause();
     }
   }
 

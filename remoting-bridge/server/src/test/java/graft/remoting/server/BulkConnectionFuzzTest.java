@@ -17,6 +17,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.api.parallel.Isolated;
 
 /**
  * A guest whose further connections (bulk data, answers of host functions, shadow mappings) carry
@@ -25,6 +26,7 @@ import org.junit.jupiter.api.io.TempDir;
  * another guest's data stays right.
  */
 @Timeout(300)
+@Isolated("it counts Graft's files in /dev/shm")
 class BulkConnectionFuzzTest {
   private static final int SESSIONS = Integer.getInteger("graft.fuzz.sessions", 12);
   private static final int FRAMES = 60;

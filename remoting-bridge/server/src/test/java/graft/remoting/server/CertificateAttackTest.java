@@ -27,9 +27,12 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
 
 /** Everybody who would like to be taken for a node, and peers that do not speak TLS to the end. */
 @Timeout(120)
+@Execution(ExecutionMode.CONCURRENT)
 class CertificateAttackTest {
   private static final Duration LIMIT = Duration.ofSeconds(4);
   private static final int MAX_HANDSHAKES = 16;

@@ -31,6 +31,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.api.parallel.Isolated;
 
 /**
  * Connections without end: each guest that behaves still gets its session and right answers, a
@@ -39,6 +40,7 @@ import org.junit.jupiter.api.io.TempDir;
  * server and guests share the test's processors, so that only a much larger bound is asserted.
  */
 @Timeout(900)
+@Isolated("it counts Graft's files in /dev/shm")
 class FloodTest {
   private static final int STRANGERS = 10_000;
   private static final int ATTACKERS = 4;

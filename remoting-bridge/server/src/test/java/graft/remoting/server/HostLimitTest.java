@@ -18,12 +18,14 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.api.parallel.Isolated;
 
 /**
  * A guest that makes its worker hold as much memory of the host as it can: its session may hold 64
  * MiB. Each attack is one of the ways in which a record leads to memory that stays in use.
  */
 @Timeout(300)
+@Isolated("it counts the processes of this one")
 class HostLimitTest {
   private static final int MIB = 1 << 20;
   private static final long LIMIT = 64 * MIB;

@@ -19,12 +19,14 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.api.parallel.Isolated;
 
 /**
  * What a compromised worker cannot do. The worker is real, in its jail and with its filter of
  * system calls; the code that runs in it is hostile.
  */
 @Timeout(120)
+@Isolated("it counts the processes of this one")
 class JailTest {
   private static final Set<String> NEEDED =
       Set.of("mounts", "network", "ipc", "user", "capabilities", "seccomp");

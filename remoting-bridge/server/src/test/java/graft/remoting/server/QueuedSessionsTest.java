@@ -21,9 +21,12 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
 
 /** Clients that wait for a place at a server that is full. */
 @Timeout(180)
+@Execution(ExecutionMode.CONCURRENT)
 class QueuedSessionsTest {
   /** The kind of a new session, with the flag of a client that understands that it has to wait. */
   private static final int HEARS_WAITS = 4 << 16;

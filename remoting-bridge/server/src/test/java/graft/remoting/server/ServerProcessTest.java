@@ -17,9 +17,11 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.api.parallel.Isolated;
 
 /** The server as a process of its own: signals, and the files that it leaves behind. */
 @Timeout(120)
+@Isolated("it counts the processes of this one")
 class ServerProcessTest {
   @TempDir Path folder;
   private Process server;

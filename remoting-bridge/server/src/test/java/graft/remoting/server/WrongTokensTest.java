@@ -17,11 +17,14 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
 
 /**
  * A line of the tokens file that is wrong takes the access of its own guest, and of nobody else.
  */
 @Timeout(120)
+@Execution(ExecutionMode.CONCURRENT)
 class WrongTokensTest {
   private static final String ALICE = line("alice", ServerFixture.ALICE);
   private static final String BOB = line("bob", ServerFixture.BOB);
