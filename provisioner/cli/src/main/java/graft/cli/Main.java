@@ -66,11 +66,9 @@ import java.io.FileOutputStream;
 import java.io.OutputStream;
 import java.io.PrintWriter;
 import java.nio.charset.StandardCharsets;
-import java.util.LinkedHashMap;
-import java.util.Map;
+import java.util.List;
 import java.util.Set;
 import java.util.function.Function;
-import java.util.function.Supplier;
 import java.util.stream.Stream;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
@@ -131,13 +129,65 @@ public final class Main implements Runnable {
   private static final Set<String> ASK_LIBVIRT =
       Set.of("plan", "diff", "apply", "status", "list", "destroy", "undo", "start", "stop");
 
+  /** The names of all commands, in the order of the help. */
+  private static final List<String> COMMANDS =
+      List.of(
+          "init",
+          "validate",
+          "inspect",
+          "doctor",
+          "plan",
+          "diff",
+          "apply",
+          "status",
+          "list",
+          "destroy",
+          "start",
+          "stop",
+          "restart",
+          "undo",
+          "attach",
+          "detach",
+          "exec",
+          "shell",
+          "cp",
+          "console",
+          "snapshot",
+          "verify",
+          "rotate",
+          "revoke",
+          "adopt",
+          "forget",
+          "sessions",
+          "top",
+          "ui",
+          "kill",
+          "logs",
+          "inventory",
+          "bundles",
+          "image",
+          "run",
+          "serve",
+          "compare",
+          "bench",
+          "trace",
+          "fidelity",
+          "demo",
+          "cdi",
+          "slurm",
+          "export",
+          "schema",
+          "on-host",
+          "completion",
+          "help");
+
   @Spec CommandSpec spec;
 
   /** Runs a command and ends the process with its exit code. */
   public static void main(String[] args) {
     Logging.quiet();
     if (args.length > 0 && ASK_LIBVIRT.contains(args[0])) {
-      LibvirtLibrary.loadAhead();
+      LibvirtLibrary.loadAhead(args[0].equals("status"));
     }
     System.exit(run(args));
   }
@@ -169,13 +219,10 @@ public final class Main implements Runnable {
    * annotations of all commands takes longer than most commands run.
    */
   static CommandLine commandLine(String... args) {
-    Map<String, Supplier<Object>> commands = commands();
     CommandLine line = new CommandLine(new Main());
-    Supplier<Object> named = args.length == 0 ? null : commands.get(args[0]);
-    if (named != null && !needsAll(args)) {
-      line.addSubcommand(args[0], named.get());
-    } else {
-      commands.forEach((name, command) -> line.addSubcommand(name, command.get()));
+    boolean one = args.length > 0 && COMMANDS.contains(args[0]) && !needsAll(args);
+    for (String name : one ? List.of(args[0]) : COMMANDS) {
+      line.addSubcommand(name, command(name));
     }
     for (CommandLine command : line.getSubcommands().values()) {
       command.registerConverter(Endpoint.class, saying(Endpoint::parse));
@@ -231,57 +278,59 @@ public final class Main implements Runnable {
     }
   }
 
-  private static Map<String, Supplier<Object>> commands() {
-    Map<String, Supplier<Object>> commands = new LinkedHashMap<>();
-    commands.put("init", InitCommand::new);
-    commands.put("validate", ValidateCommand::new);
-    commands.put("inspect", InspectCommand::new);
-    commands.put("doctor", DoctorCommand::new);
-    commands.put("plan", PlanCommand::new);
-    commands.put("diff", DiffCommand::new);
-    commands.put("apply", ApplyCommand::new);
-    commands.put("status", StatusCommand::new);
-    commands.put("list", ListCommand::new);
-    commands.put("destroy", DestroyCommand::new);
-    commands.put("start", StartCommand::new);
-    commands.put("stop", StopCommand::new);
-    commands.put("restart", RestartCommand::new);
-    commands.put("undo", UndoCommand::new);
-    commands.put("attach", AttachCommand::new);
-    commands.put("detach", DetachCommand::new);
-    commands.put("exec", ExecCommand::new);
-    commands.put("shell", ShellCommand::new);
-    commands.put("cp", CpCommand::new);
-    commands.put("console", ConsoleCommand::new);
-    commands.put("snapshot", SnapshotCommand::new);
-    commands.put("verify", VerifyCommand::new);
-    commands.put("rotate", RotateCommand::new);
-    commands.put("revoke", RevokeCommand::new);
-    commands.put("adopt", AdoptCommand::new);
-    commands.put("forget", ForgetCommand::new);
-    commands.put("sessions", SessionsCommand::new);
-    commands.put("top", TopCommand::new);
-    commands.put("ui", UiCommand::new);
-    commands.put("kill", KillCommand::new);
-    commands.put("logs", LogsCommand::new);
-    commands.put("inventory", InventoryCommand::new);
-    commands.put("bundles", BundlesCommand::new);
-    commands.put("image", ImageCommand::new);
-    commands.put("run", RunCommand::new);
-    commands.put("serve", ServeCommand::new);
-    commands.put("compare", CompareCommand::new);
-    commands.put("bench", BenchCommand::new);
-    commands.put("trace", TraceCommand::new);
-    commands.put("fidelity", FidelityCommand::new);
-    commands.put("demo", DemoCommand::new);
-    commands.put("cdi", CdiCommand::new);
-    commands.put("slurm", SlurmCommand::new);
-    commands.put("export", ExportCommand::new);
-    commands.put("schema", SchemaCommand::new);
-    commands.put("on-host", () -> new OnHostCommand(Main::commandLine));
-    commands.put("completion", CompletionCommand::new);
-    commands.put("help", () -> new CommandLine.HelpCommand()); // see Saying
-    return commands;
+  /** Makes a command. Suppliers of all commands would load the classes of all. */
+  private static Object command(String name) {
+    return switch (name) {
+      case "init" -> new InitCommand();
+      case "validate" -> new ValidateCommand();
+      case "inspect" -> new InspectCommand();
+      case "doctor" -> new DoctorCommand();
+      case "plan" -> new PlanCommand();
+      case "diff" -> new DiffCommand();
+      case "apply" -> new ApplyCommand();
+      case "status" -> new StatusCommand();
+      case "list" -> new ListCommand();
+      case "destroy" -> new DestroyCommand();
+      case "start" -> new StartCommand();
+      case "stop" -> new StopCommand();
+      case "restart" -> new RestartCommand();
+      case "undo" -> new UndoCommand();
+      case "attach" -> new AttachCommand();
+      case "detach" -> new DetachCommand();
+      case "exec" -> new ExecCommand();
+      case "shell" -> new ShellCommand();
+      case "cp" -> new CpCommand();
+      case "console" -> new ConsoleCommand();
+      case "snapshot" -> new SnapshotCommand();
+      case "verify" -> new VerifyCommand();
+      case "rotate" -> new RotateCommand();
+      case "revoke" -> new RevokeCommand();
+      case "adopt" -> new AdoptCommand();
+      case "forget" -> new ForgetCommand();
+      case "sessions" -> new SessionsCommand();
+      case "top" -> new TopCommand();
+      case "ui" -> new UiCommand();
+      case "kill" -> new KillCommand();
+      case "logs" -> new LogsCommand();
+      case "inventory" -> new InventoryCommand();
+      case "bundles" -> new BundlesCommand();
+      case "image" -> new ImageCommand();
+      case "run" -> new RunCommand();
+      case "serve" -> new ServeCommand();
+      case "compare" -> new CompareCommand();
+      case "bench" -> new BenchCommand();
+      case "trace" -> new TraceCommand();
+      case "fidelity" -> new FidelityCommand();
+      case "demo" -> new DemoCommand();
+      case "cdi" -> new CdiCommand();
+      case "slurm" -> new SlurmCommand();
+      case "export" -> new ExportCommand();
+      case "schema" -> new SchemaCommand();
+      case "on-host" -> new OnHostCommand(Main::commandLine);
+      case "completion" -> new CompletionCommand();
+      case "help" -> new CommandLine.HelpCommand(); // see Saying
+      default -> throw new IllegalArgumentException("there is no command '" + name + "'");
+    };
   }
 
   @Override

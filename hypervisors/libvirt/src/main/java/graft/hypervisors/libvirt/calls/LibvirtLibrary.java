@@ -4,6 +4,7 @@ import com.sun.jna.Native;
 import com.sun.jna.NativeLibrary;
 import com.sun.jna.Pointer;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import org.libvirt.jna.Libvirt;
 import org.libvirt.jna.LibvirtQemu;
@@ -12,6 +13,7 @@ import org.libvirt.jna.LibvirtQemu;
 public final class LibvirtLibrary {
 
   private static final String NAME = "virt";
+  private static final String NAME_OF_QEMU = "virt-qemu";
 
   private LibvirtLibrary() {}
 
@@ -53,17 +55,25 @@ public final class LibvirtLibrary {
   }
 
   /**
-   * Begins to load libvirt's library in the background, for a command that will connect soon. An
-   * error is left for {@link #load}, which meets it again and reports it.
+   * Begins to load libvirt's library in the background, and to bind its functions, for a command
+   * that will connect soon. An error is left for {@link #load} or {@link #qemu}, which meets it
+   * again and reports it.
+   *
+   * @param agents whether the command will ask guests' agents as well
    */
-  public static void loadAhead() {
+  public static void loadAhead(boolean agents) {
     Thread loading =
         new Thread(
             () -> {
               try {
-                NativeLibrary.getInstance(NAME);
+                NativeLibrary.getInstance(NAME); // first, since a class initializes only once
+                Loaded.EXTRAS.virGetLastErrorCode();
+                if (agents) {
+                  NativeLibrary.getInstance(NAME_OF_QEMU);
+                  Objects.requireNonNull(LoadedQemu.CALLS);
+                }
               } catch (LinkageError e) {
-                // load() says so, if the command connects at all
+                // load() and qemu() say so, if the command needs the library at all
               }
             },
             "libvirt's library");
