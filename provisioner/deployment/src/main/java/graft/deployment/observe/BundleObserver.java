@@ -25,6 +25,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.function.Supplier;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
@@ -48,7 +49,12 @@ final class BundleObserver {
     this.home = home;
   }
 
-  InstallFacts observe(Map<Name, ConnectionFacts> connection) {
+  /**
+   * Looks at the bundles, and asks for the connections after that.
+   *
+   * @param connections what answers in running guests, which libvirt may have to be asked for
+   */
+  InstallFacts observe(Supplier<Map<Name, ConnectionFacts>> connections) {
     for (Guest guest : file.descriptor().guests()) {
       if (guest.hasVgpu()) {
         look(Bundles.CLIENT, Optional.empty());
@@ -62,7 +68,7 @@ final class BundleObserver {
         look(Bundles.SERVER, Optional.empty());
       }
     }
-    return new InstallFacts(client, home, found, wrong, trees, programs(), connection);
+    return new InstallFacts(client, home, found, wrong, trees, programs(), connections.get());
   }
 
   private static Set<String> programs() {

@@ -18,6 +18,7 @@ import graft.deployment.descriptor.guest.Nic;
 import graft.deployment.descriptor.guest.SetupFile;
 import graft.deployment.descriptor.guest.Ssh;
 import graft.deployment.descriptor.guest.VGpu;
+import graft.deployment.state.ChannelMeasurement;
 import graft.deployment.state.DeviceClaims;
 import graft.deployment.state.Layout;
 import graft.deployment.state.MeasuredChannels;
@@ -61,29 +62,32 @@ public final class Observer {
   public Snapshot observe(DescriptorFile file, StateFolder state, Known known) {
     Descriptor descriptor = file.descriptor();
     boolean devices = known.devices() || descriptor.usesDevices();
-    // In parallel with the host and its devices: with hundreds of guests most of the time is
-    // waiting for the daemon.
+    // In parallel with everything that is not libvirt's: with hundreds of guests most of the time
+    // is waiting for the daemon.
     CompletableFuture<LibvirtFacts> asked =
         CompletableFuture.supplyAsync(
             () -> libvirt(descriptor, known, devices, state.deployment().text()));
+    try {
+      return observe(file, state, known, devices, asked);
+    } finally {
+      asked.exceptionally(e -> null).join(); // it uses the connections, which the caller closes
+    }
+  }
+
+  private Snapshot observe(
+      DescriptorFile file,
+      StateFolder state,
+      Known known,
+      boolean devices,
+      CompletableFuture<LibvirtFacts> asked) {
+    Descriptor descriptor = file.descriptor();
     HostFacts itself = HostObserver.observe(); // starts a program, which takes a while as well
     DeviceFacts seen =
         devices
             ? new DeviceObserver(host, DeviceClaims.folder(state.path().getParent()))
                 .observe(state.deployment(), known, asked::join)
             : DeviceFacts.NONE;
-    LibvirtFacts libvirt = asked.join();
-    FileObserver files = new FileObserver();
-    named(file).forEach(files::look);
-    tokens(file).forEach(files::lookForToken);
-    files.lookUnder(state.path());
-    files.lookIn(Path.of("/dev/shm"), "graft." + state.deployment() + ".");
-    files.lookUnder(Layout.of(state, CurrentUser.isRoot()).guests());
-    for (Guest guest : descriptor.guests()) {
-      for (VGpu vgpu : guest.root().isPresent() ? guest.vgpus() : List.<VGpu>of()) {
-        files.lookUnder(ServerFolder.sockets(state, guest.name(), guest.further(vgpu.gpu())));
-      }
-    }
+    FileObserver files = files(file, state);
     Set<Path> servers = new LinkedHashSet<>();
     Map<Path, Map<String, String>> grants = new LinkedHashMap<>();
     for (Gpu gpu : descriptor.gpus()) {
@@ -98,25 +102,46 @@ public final class Observer {
         grants.put(tokens, grants(state, file, gpu, tokens));
       }
     }
+    Set<Integer> listening = HostObserver.listening();
+    Map<String, ChannelMeasurement> channels = new MeasuredChannels(state).all();
+    ServiceFacts services = ServiceFacts.observe(ServerUser.find().isPresent());
+    ContainerFacts containers = ContainerObserver.observe(file);
+    List<GpuFacts> gpus = GpuFacts.observe(descriptor);
     InstallFacts installs =
         new BundleObserver(file, ClientFolder.path(System.getenv()), ClientFolder.home())
-            .observe(new ConnectionObserver(connections, libvirt).observe(descriptor));
+            .observe(() -> new ConnectionObserver(connections, asked.join()).observe(descriptor));
+    LibvirtFacts libvirt = asked.join();
     return new Snapshot(
         itself,
         libvirt,
         files.files(),
         files.folders(),
-        HostObserver.listening(),
+        listening,
         servers,
         grants,
         installs,
         seen,
-        new MeasuredChannels(state).all(),
-        ServiceFacts.observe(ServerUser.find().isPresent()),
+        channels,
+        services,
         new MachineObserver(file, installs, new DomainObserver(file, connections, libvirt))
             .observe(),
-        ContainerObserver.observe(file),
-        GpuFacts.observe(descriptor));
+        containers,
+        gpus);
+  }
+
+  private static FileObserver files(DescriptorFile file, StateFolder state) {
+    FileObserver files = new FileObserver();
+    named(file).forEach(files::look);
+    tokens(file).forEach(files::lookForToken);
+    files.lookUnder(state.path());
+    files.lookIn(Path.of("/dev/shm"), "graft." + state.deployment() + ".");
+    files.lookUnder(Layout.of(state, CurrentUser.isRoot()).guests());
+    for (Guest guest : file.descriptor().guests()) {
+      for (VGpu vgpu : guest.root().isPresent() ? guest.vgpus() : List.<VGpu>of()) {
+        files.lookUnder(ServerFolder.sockets(state, guest.name(), guest.further(vgpu.gpu())));
+      }
+    }
+    return files;
   }
 
   /** A deployment of machines that exist already needs no libvirt, and does not wait for one. */

@@ -177,7 +177,7 @@ class MiddlewareTest {
         """
             .formatted(profile.bundle()));
     InstallFacts facts =
-        new BundleObserver(DescriptorReader.read(lab), folder, folder).observe(Map.of());
+        new BundleObserver(DescriptorReader.read(lab), folder, folder).observe(Map::of);
     Name name = new Name(profile.bundle());
     assertThat(facts.wrong()).isEmpty();
     FoundBundle found = facts.found().get(name);
