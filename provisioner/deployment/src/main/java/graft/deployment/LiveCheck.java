@@ -23,6 +23,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.Callable;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
@@ -93,10 +94,14 @@ public final class LiveCheck {
       }
     }
     List<String> withClient = AppliedGuest.withClient(journal);
+    // All guests are compared with the same checksum, which is computed while they answer.
+    Optional<CompletableFuture<String>> checksum =
+        withClient.isEmpty() ? Optional.empty() : ClientState.checksumOfHost();
     for (Map<String, Object> guest : status.guests()) {
       AppliedGuest applied = AppliedGuest.of(journal, String.valueOf(guest.get("name")));
       if (DeploymentStatus.isRunning(guest) && isAsked(applied)) {
-        questions.add(() -> guest(guest, applied, withClient.contains(applied.name())));
+        questions.add(
+            () -> guest(guest, applied, checksum.filter(c -> withClient.contains(applied.name()))));
       }
     }
     descriptor.ifPresent(d -> used(d).forEach(node -> questions.add(() -> node(node))));
@@ -183,7 +188,7 @@ public final class LiveCheck {
   }
 
   private Optional<LiveFinding> guest(
-      Map<String, Object> tree, AppliedGuest guest, boolean hasClient) {
+      Map<String, Object> tree, AppliedGuest guest, Optional<CompletableFuture<String>> client) {
     try {
       GuestConnection connection = guest.open(connections);
       boolean answers = connection.answers(limit(guest));
@@ -191,7 +196,7 @@ public final class LiveCheck {
       if (!answers) {
         return Optional.of(silent(guest, "it does not answer"));
       }
-      return hasClient ? client(tree, guest, connection) : Optional.empty();
+      return client.flatMap(checksum -> client(tree, guest, connection, checksum));
     } catch (GraftException | HypervisorException e) {
       tree.put("answers", false);
       return Optional.of(silent(guest, "it does not answer: " + line(e)));
@@ -226,10 +231,13 @@ public final class LiveCheck {
   }
 
   private Optional<LiveFinding> client(
-      Map<String, Object> tree, AppliedGuest guest, GuestConnection connection) {
-    Optional<ClientState> found = ClientState.in(connection, limit(guest));
-    found.ifPresent(state -> tree.put("client", state.word()));
-    return found
+      Map<String, Object> tree,
+      AppliedGuest guest,
+      GuestConnection connection,
+      CompletableFuture<String> checksum) {
+    ClientState found = ClientState.compare(connection, limit(guest), checksum);
+    tree.put("client", found.word());
+    return Optional.of(found)
         .filter(state -> state != ClientState.CURRENT)
         .filter(state -> guest.machine().isEmpty()) // a difference that graft apply repairs
         .map(

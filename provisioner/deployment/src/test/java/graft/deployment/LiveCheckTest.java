@@ -1,7 +1,9 @@
 package graft.deployment;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import graft.common.GraftException;
 import graft.common.values.Endpoint;
 import graft.deployment.apply.Steps;
 import graft.deployment.descriptor.Descriptor;
@@ -30,6 +32,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -233,13 +236,23 @@ class LiveCheckTest {
 
   @Test
   void theClientOfAGuestIsComparedByItsChecksum() {
-    String ours = "a".repeat(64);
-    assertThat(ClientState.compare(new Saying(0, ours + "  /usr/lib\n"), LIMIT, ours))
+    String sum = "a".repeat(64);
+    CompletableFuture<String> ours = CompletableFuture.completedFuture(sum);
+    assertThat(ClientState.compare(new Saying(0, sum + "  /usr/lib\n"), LIMIT, ours))
         .isEqualTo(ClientState.CURRENT);
     assertThat(ClientState.compare(new Saying(0, "b".repeat(64) + "  x\n"), LIMIT, ours))
         .isEqualTo(ClientState.STALE);
     assertThat(ClientState.compare(new Saying(0, "\u001b[2J"), LIMIT, ours))
         .isEqualTo(ClientState.STALE);
     assertThat(ClientState.compare(new Saying(1, ""), LIMIT, ours)).isEqualTo(ClientState.MISSING);
+  }
+
+  @Test
+  void aClientOfTheHostThatCannotBeReadIsSaid() {
+    GraftException unread = new GraftException("cannot read libcuda.so.1", "see its mode");
+    CompletableFuture<String> failed = CompletableFuture.failedFuture(unread);
+    Saying guest = new Saying(0, "a".repeat(64) + "  x\n");
+    assertThatThrownBy(() -> ClientState.compare(guest, LIMIT, failed.thenApply(sum -> sum)))
+        .isSameAs(unread);
   }
 }

@@ -96,14 +96,16 @@ public record StatusReport(String text, Map<String, Object> tree, boolean same) 
       Comparing<E> comparing)
       throws E {
     try (Connections connections = new Connections()) {
-      DeploymentStatus status = new DeploymentStatus(journal, connections);
       String name = state.deployment().text();
       LiveCheck check = new LiveCheck(name, journal, connections, OperatorClient::sessions, limit);
+      // Guests answer late: they are asked while the host is compared.
+      CompletableFuture<DeploymentStatus> status =
+          CompletableFuture.supplyAsync(() -> new DeploymentStatus(journal, connections));
       CompletableFuture<List<LiveFinding>> asked =
-          CompletableFuture.supplyAsync(() -> check.examine(status, descriptor));
+          status.thenApply(found -> check.examine(found, descriptor));
       Drift drift = comparing.with(connections);
       List<LiveFinding> findings = asked.join();
-      return of(state, journal, status, drift, findings);
+      return of(state, journal, status.join(), drift, findings);
     }
   }
 
