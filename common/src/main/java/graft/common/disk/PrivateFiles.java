@@ -23,7 +23,7 @@ public final class PrivateFiles {
   /**
    * Writes a temporary file with mode 0600, syncs it, and renames it to the given path. The file
    * and its name are on disk when this method returns. The file keeps the owner of the one that it
-   * replaces.
+   * replaces. If it cannot be written, for example on a full disk, the file stays as it was.
    */
   public static void write(Path file, Content content) throws IOException {
     StateDisk disk = StateDisk.get();
@@ -33,6 +33,9 @@ public final class PrivateFiles {
       content.writeTo(new Stream(out));
       keepOwner(file, unfinished);
       out.sync();
+    } catch (IOException e) {
+      disk.delete(unfinished);
+      throw e;
     }
     disk.move(unfinished, file);
     disk.syncFolder(file.toAbsolutePath().getParent());

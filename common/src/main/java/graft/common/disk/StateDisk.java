@@ -50,6 +50,9 @@ public class StateDisk {
      */
     void sync() throws IOException;
 
+    /** Takes back what was written after the first {@code length} bytes of the file. */
+    void truncate(long length) throws IOException;
+
     @Override
     void close() throws IOException;
   }
@@ -146,6 +149,12 @@ public class StateDisk {
     @Override
     public void sync() throws IOException {
       channel.force(false);
+    }
+
+    @Override
+    public void truncate(long length) throws IOException {
+      channel.truncate(length);
+      channel.position(length);
     }
 
     @Override

@@ -13,7 +13,7 @@ public final class HostsForms {
   public record Answer(
       String host,
       @Doc("done, failed, unreachable or not-begun.") String outcome,
-      @Doc("The exit code of the host's own Graft.") int exitCode,
+      @Doc("The exit code of the host's own Graft; 4 if the host did not let it in.") int exitCode,
       @Doc("null if there was none.") Optional<String> error,
       @Doc("How far its clock is from the operator's.") double clockSeconds,
       @Doc("What the same command prints of a deployment on one host.")

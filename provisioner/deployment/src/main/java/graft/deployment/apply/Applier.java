@@ -48,6 +48,7 @@ public final class Applier {
    */
   public void apply(Plan plan, String descriptor, boolean keepOnFailure)
       throws InterruptedException {
+    journal.reserve(plan.actions().size());
     long run = journal.apply(descriptor, plan.uri());
     List<Step> back =
         plan.actions().stream()

@@ -2,6 +2,7 @@ package graft.deployment.hosts;
 
 import graft.common.GraftException;
 import graft.common.program.HostProgram;
+import graft.common.values.MemorySize;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.InputStream;
@@ -88,6 +89,20 @@ public final class HostBundle implements AutoCloseable {
         && !path.toString().contains(".jsa");
   }
 
+  /** How much space the programs need on a host. */
+  MemorySize unpacked() {
+    try (Stream<Path> walk = Files.walk(home)) {
+      return new MemorySize(
+          walk.filter(file -> Files.isRegularFile(file, LinkOption.NOFOLLOW_LINKS))
+              .filter(file -> !file.toString().contains(".jsa"))
+              .mapToLong(file -> file.toFile().length())
+              .sum());
+    } catch (IOException e) {
+      throw new GraftException(
+          "cannot read the programs in " + home + ": " + e.getMessage(), "", e);
+    }
+  }
+
   /**
    * The programs as a tar archive, compressed by gzip.
    *
@@ -118,7 +133,11 @@ public final class HostBundle implements AutoCloseable {
               .run(PACKING, InputStream.nullInputStream(), said, said);
       if (end.code() != 0) {
         throw new GraftException(
-            "cannot pack " + home + ": " + said.toString(StandardCharsets.UTF_8).strip(), "", null);
+            "cannot pack the programs of "
+                + home
+                + ": "
+                + said.toString(StandardCharsets.UTF_8).strip(),
+            "is there space on the disk of " + file.getParent() + "?");
       }
     }
     return archive;

@@ -15,7 +15,7 @@ import java.util.Map;
  * its control characters made visible, and nothing of it is executed.
  *
  * @param outcome what became of the request
- * @param code the exit code of the host's Graft; 1 if it has none
+ * @param code the exit code of the host's Graft; 4 if it did not begin, 1 if it is not known
  * @param tree what it printed as JSON; empty if nothing
  * @param error why the request failed; empty if it did not
  * @param clock how far the host's clock is ahead
@@ -27,13 +27,16 @@ public record HostReply(
 
   private static final int MOST_CHARACTERS = 2000;
 
+  /** Graft's exit code for a host that does not fit; see docs/exit-codes.md. */
+  private static final int UNFIT = 4;
+
   /** What became of a request. */
   public enum Outcome {
     /** The host's Graft ended with 0, or with 7: it answered, and differs. */
     DONE,
-    /** The host's Graft failed. */
+    /** The host's Graft failed, or did not begin: the host let nobody in, or had no room for it. */
     FAILED,
-    /** The host was not reached, refused the login, or answered nonsense. */
+    /** The host was not reached, or answered nonsense: what it did is not known. */
     UNREACHABLE,
     /** The host was not asked, since another one failed before. */
     NOT_BEGUN
@@ -42,6 +45,11 @@ public record HostReply(
   /** A host that was not asked. */
   static HostReply notBegun(Name host, String why) {
     return new HostReply(host, Outcome.NOT_BEGUN, 1, Map.of(), why, Duration.ZERO);
+  }
+
+  /** A host on which nothing was begun, since it does not let Graft in or has no room for it. */
+  static HostReply refused(Name host, String why) {
+    return new HostReply(host, Outcome.FAILED, UNFIT, Map.of(), line(why), Duration.ZERO);
   }
 
   /** A host whose Graft did not answer. */

@@ -31,6 +31,12 @@ public final class ManyHosts {
   /** Commands that change nothing wait for hosts and the network, not for this machine. */
   private static final int MOST_ASKED = 100;
 
+  private static final String NOT_BEGUN =
+      "no host was changed; free some space if the disk is full";
+  private static final String CHANGED =
+      "the hosts were changed, as graft status says; free some space if the disk is full, and run the"
+          + " same command again";
+
   private final Name deployment;
   private final Optional<DescriptorFile> file;
   private final StateFolder folder;
@@ -118,7 +124,7 @@ public final class ManyHosts {
       asking.add(known(part), Set.of(), request(command, part, tokens, "", false, false));
     }
     if (command == HostRequest.Command.PLAN && !tokens.made().equals(record.tokens())) {
-      record.withTokens(tokens.made()).write(folder);
+      record.withTokens(tokens.made()).write(folder, NOT_BEGUN);
     }
     return ask(asking, MOST_ASKED, OnFailure.LEAVE);
   }
@@ -170,7 +176,7 @@ public final class ManyHosts {
             .withHosts(List.copyOf(asking.hosts().values()))
             .withTokens(tokens.made())
             .withApply(path, id, true);
-    begun.write(folder);
+    begun.write(folder, NOT_BEGUN);
     Descriptor descriptor = described().descriptor();
     List<HostReply> replies = ask(asking, descriptor.parallel(), descriptor.onFailure());
     Set<Name> gone = new HashSet<>();
@@ -181,7 +187,10 @@ public final class ManyHosts {
     boolean isChanged = !isWhole || replies.stream().anyMatch(reply -> reply.number("steps") > 0);
     // Undo undoes the last apply that changed something.
     String last = isChanged || before.open() || before.apply().isEmpty() ? id : before.apply();
-    begun.withHosts(without(begun.hosts(), gone)).withApply(path, last, !isWhole).write(folder);
+    begun
+        .withHosts(without(begun.hosts(), gone))
+        .withApply(path, last, !isWhole)
+        .write(folder, CHANGED);
     return replies;
   }
 
@@ -239,7 +248,7 @@ public final class ManyHosts {
     if (left.isEmpty()) {
       OperatorRecord.delete(folder);
     } else {
-      record.withHosts(left).write(folder);
+      record.withHosts(left).write(folder, CHANGED);
     }
   }
 

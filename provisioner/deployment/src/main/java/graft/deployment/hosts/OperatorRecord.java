@@ -91,7 +91,12 @@ record OperatorRecord(
     }
   }
 
-  void write(StateFolder folder) {
+  /**
+   * Writes the record; if it cannot be written, the earlier one stays.
+   *
+   * @param next what the message says to do then, and what has been done
+   */
+  void write(StateFolder folder, String next) {
     Map<String, Object> tree = new LinkedHashMap<>();
     tree.put("version", VERSION);
     tree.put("descriptor", descriptor);
@@ -103,8 +108,7 @@ record OperatorRecord(
       StateDisk.get().makeFolders(folder.path());
       PrivateFiles.write(file(folder), (Json.pretty(tree) + "\n").getBytes(StandardCharsets.UTF_8));
     } catch (IOException e) {
-      throw new GraftException(
-          "cannot write " + file(folder) + ": " + e.getMessage(), "no host was changed", e);
+      throw new GraftException("cannot write " + file(folder) + ": " + e.getMessage(), next, e);
     }
   }
 

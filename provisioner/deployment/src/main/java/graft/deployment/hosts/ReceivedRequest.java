@@ -5,6 +5,7 @@ import graft.common.disk.PrivateFiles;
 import graft.common.disk.StateDisk;
 import graft.common.json.Json;
 import graft.common.program.CurrentUser;
+import graft.common.values.MemorySize;
 import graft.deployment.Deployments;
 import graft.deployment.state.DeploymentLock;
 import graft.deployment.state.StateFolder;
@@ -14,6 +15,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -106,15 +108,28 @@ public final class ReceivedRequest {
       }
     } catch (IOException e) {
       throw new GraftException(
-          "cannot write to " + folder + ": " + e.getMessage(),
-          "nothing was changed on the host",
+          "cannot write to " + folder + ": " + e.getMessage() + free(),
+          "nothing was changed on the host; free some space there if its disk is full",
           e);
     }
   }
 
+  private String free() {
+    try {
+      long bytes = Files.getFileStore(folder).getUsableSpace();
+      return ", " + new MemorySize(bytes).rounded() + " are free";
+    } catch (IOException e) {
+      return ""; // the folder itself could not be made
+    }
+  }
+
+  /** What is there already is not written again: a host is asked its state on a full disk too. */
   private void write(String name, Map<String, ?> tree) throws IOException {
-    PrivateFiles.write(
-        folder.resolve(name), (Json.pretty(tree) + "\n").getBytes(StandardCharsets.UTF_8));
+    Path path = folder.resolve(name);
+    byte[] bytes = (Json.pretty(tree) + "\n").getBytes(StandardCharsets.UTF_8);
+    if (!Files.exists(path) || !Arrays.equals(Files.readAllBytes(path), bytes)) {
+      PrivateFiles.write(path, bytes);
+    }
   }
 
   /**
@@ -143,9 +158,12 @@ public final class ReceivedRequest {
     if (request.command() == HostRequest.Command.DESTROY) {
       return true;
     }
+    long last = Deployments.journal(state).lastRun();
+    if (last == 0) {
+      return true; // an apply that never began has left its folder
+    }
     try {
-      return noted().get(request.apply()) instanceof Long after
-          && Deployments.journal(state).lastRun() > after;
+      return noted().get(request.apply()) instanceof Long after && last > after;
     } catch (IOException e) {
       throw new GraftException(
           "cannot read " + folder.resolve(APPLIES) + ": " + e.getMessage(),

@@ -1,6 +1,7 @@
 package graft.deployment.hosts;
 
 import graft.common.GraftException;
+import graft.common.values.MemorySize;
 import graft.common.values.Name;
 import graft.guests.connection.GuestConnectionException;
 import graft.guests.connection.SshConnection;
@@ -15,7 +16,10 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 
 /**
  * Runs Graft on a host by the system's ssh. A host that lacks this Graft gets it first, into a
@@ -36,11 +40,29 @@ public final class SshLink implements HostLink {
   private static final String RUN =
       "[ -x \"$1/bin/graft\" ] || exit 81; exec \"$1/bin/graft\" on-host";
 
-  /** The programs appear whole or not at all, also if two operators bring them. */
+  /**
+   * The programs appear whole or not at all, also if two operators bring them, the disk is full or
+   * the power is cut. What a power cut has left of earlier ones goes. It prints how much is free.
+   */
   private static final String BRING =
-      "set -eu; umask 022; mkdir -p -- \"$1\"; new=$(mktemp -d -- \"$1/.new.XXXXXX\");"
-          + " trap 'rm -rf -- \"$new\"' EXIT; tar -xz --no-same-owner -C \"$new\";"
-          + " chmod 755 \"$new\"; mv -T -- \"$new\" \"$1/$2\" || [ -x \"$1/$2/bin/graft\" ]";
+      """
+      set -eu
+      umask 022
+      new=
+      trap '[ -z "$new" ] || rm -rf -- "$new"; df -Pk -- "$1" 2>/dev/null || :' EXIT
+      mkdir -p -- "$1"
+      find "$1" -maxdepth 1 -name '.new.*' -cmin +60 -exec rm -rf -- {} + || :
+      new=$(mktemp -d -- "$1/.new.XXXXXX")
+      tar -xz --no-same-owner -C "$new"
+      chmod 755 "$new"
+      sync -f -- "$new"
+      mv -T -- "$new" "$1/$2" || [ -x "$1/$2/bin/graft" ]""";
+
+  private static final Pattern FULL = Pattern.compile("No space left|Disk quota exceeded");
+
+  /** The last line of df -Pk: the third number is what is available. */
+  private static final Pattern FREE =
+      Pattern.compile("(?m)^.*\\s\\d+\\s+\\d+\\s+(\\d{1,15})\\s+\\d+%\\s.*$");
 
   private final Name host;
   private final SshLogin login;
@@ -72,12 +94,25 @@ public final class SshLink implements HostLink {
         ended = run(request, progress);
       }
       return reply(ended);
-    } catch (GuestConnectionException e) {
-      return HostReply.unreachable(host, e.getMessage());
+    } catch (RefusedException e) {
+      return HostReply.refused(host, e.getMessage());
     } catch (IOException e) {
       return HostReply.unreachable(host, "its answer cannot be read: " + e.getMessage());
     } catch (GraftException e) {
       return HostReply.unreachable(host, e.getMessage());
+    }
+  }
+
+  /** The host let nobody in, or could not get Graft: it is as it was. */
+  private static final class RefusedException extends GraftException {
+    private static final long serialVersionUID = 1;
+
+    RefusedException(String what, String next, Throwable cause) {
+      super(what, next, cause);
+    }
+
+    RefusedException(String message, GuestConnectionException cause) {
+      super(message, "", cause);
     }
   }
 
@@ -107,7 +142,9 @@ public final class SshLink implements HostLink {
               .await(output, errors, limit);
       return new Ended(code, output, errors.last());
     } catch (GuestConnectionException e) {
-      if (output.size() == 0 || !e.unresponsive()) {
+      if (!e.unresponsive()) {
+        throw new RefusedException(e.getMessage(), e);
+      } else if (output.size() == 0) {
         throw e;
       }
       // What the exception calls ssh's message is all that the host has said while it worked.
@@ -120,26 +157,45 @@ public final class SshLink implements HostLink {
 
   private void bring(Consumer<String> progress) throws IOException {
     progress.accept("bring Graft " + bundle.name() + " to " + folder);
+    AtomicBoolean full = new AtomicBoolean();
     Ended ended;
     try (InputStream archive = bundle.open()) {
-      ended = run(BRING, List.of(folder, bundle.name()), archive, BRINGING, line -> {});
+      Consumer<String> said = line -> full.compareAndSet(false, FULL.matcher(line).find());
+      ended = run(BRING, List.of(folder, bundle.name()), archive, BRINGING, said);
     }
-    if (ended.code != 0) {
-      refuseSudo(ended);
-      boolean full = ended.said.contains("No space left");
-      throw new GraftException(
-          "Graft could not be brought to " + folder + ": " + ended.said,
-          full
-              ? "free space there, or write another 'folder' for the host"
-              : "can " + login.user() + " write there, and has the host tar and gzip?");
+    if (ended.code == 0) {
+      return;
     }
+    refuseSudo(ended);
+    if (full.get()) {
+      throw new RefusedException(
+          "the disk of "
+              + folder
+              + " is full: Graft needs "
+              + bundle.unpacked().rounded()
+              + free(ended),
+          "free space there, or write another 'folder' for the host",
+          null);
+    }
+    throw new RefusedException(
+        "Graft could not be brought to " + folder + ": " + ended.said,
+        "can " + login.user() + " write there, and has the host tar and gzip?",
+        null);
+  }
+
+  private static String free(Ended ended) {
+    Matcher matcher = FREE.matcher(ended.output.toString(StandardCharsets.UTF_8));
+    return matcher.find()
+        ? ", and " + MemorySize.ofKib(Long.parseLong(matcher.group(1))).rounded() + " are free"
+        : "";
   }
 
   private void refuseSudo(Ended ended) {
     if (!login.user().isRoot() && ended.output.size() == 0 && ended.said.startsWith("sudo: ")) {
-      throw new GraftException(
+      throw new RefusedException(
           login.user() + " can log in and not become root: " + ended.said,
-          "let it use sudo without a password, or log in as root");
+          "let it use sudo without a password, or log in as root",
+          null);
     }
   }
 

@@ -1,6 +1,7 @@
 package graft.deployment.journal;
 
 import graft.common.GraftException;
+import graft.common.disk.PrivateFiles;
 import graft.common.disk.StateDisk;
 import graft.common.json.Json;
 import graft.deployment.step.Step;
@@ -8,11 +9,13 @@ import graft.deployment.step.StepCodec;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Clock;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Random;
 
 /**
  * Appends records to a journal, one JSON object a line. Records of a beginning are synced to disk
@@ -20,7 +23,10 @@ import java.util.Optional;
  * is lost, the step is done or undone again, which steps have to support.
  *
  * <p>A crash can cut off only the last record, whose step had not begun yet: the record is dropped.
- * Thread-safe: the chains of a plan share it.
+ * A record that does not fit on the disk leaves nothing in the file. On a disk that is full, steps
+ * can still be undone: {@link #reserve} keeps the space for that.
+ *
+ * <p>Thread-safe: the chains of a plan share it.
  */
 public final class Journal implements AutoCloseable {
   /**
@@ -29,7 +35,13 @@ public final class Journal implements AutoCloseable {
    */
   static final int VERSION = 2;
 
+  /** The space that is kept, in bytes: for any plan, and for each of its steps. */
+  private static final int LEAST_RESERVE = 256 << 10;
+
+  private static final int RESERVE_OF_STEP = 2 << 10;
+
   private final Path file;
+  private final Path reserve;
   private final StateDisk.Output output;
   private final Clock clock;
   private final StepCodec codec;
@@ -37,14 +49,17 @@ public final class Journal implements AutoCloseable {
   private final Object disk = new Object();
   private long written;
   private long synced;
+  private long length;
 
   private Journal(
       Path file, StateDisk.Output output, StepCodec codec, Clock clock, JournalReplay replay) {
     this.file = file;
+    this.reserve = file.resolveSibling(file.getFileName() + ".reserve");
     this.output = output;
     this.codec = codec;
     this.clock = clock;
     this.replay = replay;
+    this.length = replay.wholeBytes();
   }
 
   /** Opens a journal for appending; creates it if it does not exist. */
@@ -82,6 +97,24 @@ public final class Journal implements AutoCloseable {
     return replay.state();
   }
 
+  /**
+   * Keeps space on the disk with which the steps of a plan can be undone when the disk is full.
+   *
+   * @throws GraftException if there is not as much
+   */
+  public void reserve(int steps) {
+    int bytes = Math.max(LEAST_RESERVE, steps * RESERVE_OF_STEP);
+    try {
+      if (!Files.exists(reserve) || Files.size(reserve) < bytes) {
+        byte[] real = new byte[bytes];
+        new Random(0).nextBytes(real); // zeros take no space where the file system compresses
+        PrivateFiles.write(reserve, real);
+      }
+    } catch (IOException e) {
+      throw unwritable(reserve, e);
+    }
+  }
+
   /** Records the beginning of an apply, and returns the number of the run. */
   public long apply(String descriptor, String uri) {
     long number = state().lastRun() + 1;
@@ -89,7 +122,7 @@ public final class Journal implements AutoCloseable {
     record.put("run", number);
     record.put("descriptor", descriptor);
     record.put("uri", uri);
-    append(record);
+    sync(write(record, false));
     return number;
   }
 
@@ -119,13 +152,13 @@ public final class Journal implements AutoCloseable {
     if (!before.isEmpty()) {
       record.put("before", before);
     }
-    append(record);
+    sync(write(record, false));
   }
 
   public void done(Step step, Map<String, Object> result) {
     Map<String, Object> record = about("done", step);
     record.put("result", result);
-    write(record);
+    write(record, true);
   }
 
   public void failed(Step step, String error) {
@@ -139,7 +172,7 @@ public final class Journal implements AutoCloseable {
   }
 
   public void undone(Step step) {
-    write(about("undone", step));
+    write(about("undone", step), true);
   }
 
   /** Records how a run ended, for readers of the file. */
@@ -164,21 +197,43 @@ public final class Journal implements AutoCloseable {
   }
 
   private void append(Map<String, Object> record) {
-    sync(write(record));
+    sync(write(record, true));
   }
 
-  /** Writes a record, and returns the number of records. */
-  private long write(Map<String, Object> record) {
+  /**
+   * Writes a record, and returns the number of records.
+   *
+   * @param always whether the record may use the reserved space: those that begin something may not
+   */
+  private long write(Map<String, Object> record, boolean always) {
     String line = Json.line(record) + "\n";
-    ByteBuffer bytes = ByteBuffer.wrap(line.getBytes(StandardCharsets.UTF_8));
+    byte[] bytes = line.getBytes(StandardCharsets.UTF_8);
     synchronized (this) {
       try {
-        output.write(bytes);
+        try {
+          write(bytes);
+        } catch (IOException e) {
+          if (!always || !StateDisk.get().delete(reserve)) {
+            throw e;
+          }
+          write(bytes);
+        }
         replay.accept(Json.readObject(line));
       } catch (IOException e) {
         throw unwritable(file, e);
       }
       return ++written;
+    }
+  }
+
+  /** Part of a record would spoil the next one. */
+  private void write(byte[] line) throws IOException {
+    try {
+      output.write(ByteBuffer.wrap(line));
+      length += line.length;
+    } catch (IOException e) {
+      output.truncate(length);
+      throw e;
     }
   }
 

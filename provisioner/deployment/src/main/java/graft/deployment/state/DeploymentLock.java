@@ -9,6 +9,7 @@ import java.nio.channels.OverlappingFileLockException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.StandardOpenOption;
+import java.util.Locale;
 import java.util.concurrent.Callable;
 
 /**
@@ -42,12 +43,15 @@ public final class DeploymentLock {
         channel.close();
         throw new BusyException(folder, holder);
       }
-      channel.truncate(0);
-      byte[] pid = String.valueOf(ProcessHandle.current().pid()).getBytes(StandardCharsets.UTF_8);
-      channel.write(ByteBuffer.wrap(pid), 0);
+      // One length for all, in the place of the earlier one: that needs no space on a full disk.
+      String pid = String.format(Locale.ROOT, "%-20d", ProcessHandle.current().pid());
+      channel.write(ByteBuffer.wrap(pid.getBytes(StandardCharsets.UTF_8)), 0);
       return new DeploymentLock(channel);
     } catch (IOException e) {
-      throw new GraftException("cannot lock " + folder.lock() + ": " + e.getMessage(), "", e);
+      throw new GraftException(
+          "cannot lock " + folder.lock() + ": " + e.getMessage(),
+          "may this user write there, and is there space on its disk?",
+          e);
     }
   }
 

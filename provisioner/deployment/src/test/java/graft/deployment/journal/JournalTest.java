@@ -8,6 +8,7 @@ import graft.common.values.Endpoint;
 import graft.common.values.MemorySize;
 import graft.deployment.apply.Steps;
 import graft.deployment.descriptor.gpu.PortName;
+import graft.deployment.state.SmallDisk;
 import graft.deployment.step.Step;
 import graft.deployment.step.guest.BuildInitramfs;
 import graft.deployment.step.guest.MakeToken;
@@ -119,6 +120,64 @@ class JournalTest {
     assertThatThrownBy(this::read)
         .isInstanceOf(GraftException.class)
         .hasMessageContaining("is not readable at line 1");
+  }
+
+  @Test
+  void aRecordThatDoesNotFitOnTheDiskLeavesNothingWhereverItIsCut() {
+    for (int room = 0; room < 1000; room++) {
+      try (SmallDisk disk = new SmallDisk(room);
+          Journal journal = open()) {
+        boolean fits = true;
+        try {
+          journal.begin(journal.apply("", ""), server, Map.of());
+        } catch (GraftException e) {
+          assertThat(e)
+              .hasMessageContaining("No space left")
+              .hasMessageContaining("free some space");
+          fits = false;
+        }
+        assertThat(read().entries()).as("room for %s bytes", room).hasSize(fits ? 1 : 0);
+        disk.room(10_000);
+        journal.begin(journal.apply("", ""), initramfs, Map.of());
+        assertThat(read().entry(initramfs.id())).isPresent();
+      }
+      file().toFile().delete();
+    }
+  }
+
+  @Test
+  void onADiskThatGotFullNothingBeginsAndAllCanBeUndone() {
+    try (SmallDisk disk = new SmallDisk(1 << 20);
+        Journal journal = open()) {
+      journal.reserve(10);
+      long run = journal.apply("", "");
+      journal.begin(run, server, Map.of());
+      disk.room(0);
+      assertThatThrownBy(() -> journal.begin(run, initramfs, Map.of()))
+          .hasMessageContaining("No space left");
+      journal.failed(server, "x");
+      disk.room(100_000); // others have taken most of what was kept
+      for (int i = 0; i < 10; i++) {
+        journal.undoing(server);
+      }
+      journal.undone(server);
+      journal.end(run, "undone");
+    }
+    assertThat(read().isEmpty()).isTrue();
+  }
+
+  @Test
+  void anApplyThatCouldNotBeUndoneOnThisDiskDoesNotBegin() {
+    try (SmallDisk disk = new SmallDisk(100_000);
+        Journal journal = open()) {
+      assertThatThrownBy(() -> journal.reserve(1)).hasMessageContaining("No space left");
+      assertThat(folder.resolve("journal.jsonl")).isEmptyFile();
+      assertThat(folder).isDirectoryNotContaining("glob:**reserve*");
+      disk.room(500_000);
+      journal.reserve(200);
+      assertThatThrownBy(() -> journal.reserve(300)).hasMessageContaining("No space left");
+      journal.reserve(100); // an earlier reserve that is larger stays
+    }
   }
 
   @Test

@@ -153,12 +153,16 @@ public final class ForgetfulDisk extends StateDisk implements AutoCloseable {
       node = new FileNode();
       folder.change(named(file, node));
     } else {
-      byte[] rest = Arrays.copyOf(node.content.toByteArray(), (int) length);
-      node.content.reset();
-      node.content.writeBytes(rest);
-      node.synced = Math.min(node.synced, rest.length);
+      truncate(node, length);
     }
     return new Recorded(real, node);
+  }
+
+  private static void truncate(FileNode node, long length) {
+    byte[] rest = Arrays.copyOf(node.content.toByteArray(), (int) length);
+    node.content.reset();
+    node.content.writeBytes(rest);
+    node.synced = Math.min(node.synced, rest.length);
   }
 
   @Override
@@ -229,6 +233,15 @@ public final class ForgetfulDisk extends StateDisk implements AutoCloseable {
       synchronized (ForgetfulDisk.this) {
         moment();
         node.synced = node.content.size();
+      }
+    }
+
+    @Override
+    public void truncate(long length) throws IOException {
+      synchronized (ForgetfulDisk.this) {
+        moment();
+        real.truncate(length);
+        ForgetfulDisk.truncate(node, length);
       }
     }
 

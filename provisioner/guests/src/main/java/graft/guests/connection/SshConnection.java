@@ -25,12 +25,12 @@ import java.util.stream.Stream;
  * the first contact and must stay the same; that of any other machine must be known before.
  */
 public final class SshConnection implements GuestConnection {
-  /** The exit code of ssh for its own errors (ssh(1)). */
   /**
    * Asks whether the guest answers. A guest that does not end even this in time may do so later.
    */
   private static final List<String> PROBE = List.of("true");
 
+  /** The exit code of ssh for its own errors (ssh(1)). */
   private static final int SSH_FAILED = 255;
 
   private static final int SSH_PORT = 22;
@@ -266,7 +266,17 @@ public final class SshConnection implements GuestConnection {
           + " "
           + address();
     } else if (said.contains("Permission denied")) {
-      return "let " + who() + " log in with the key: ssh-copy-id, or name another file in 'key'";
+      return login
+          .key()
+          .map(
+              key ->
+                  ("let %s log in with the key %s that was tried: ssh-copy-id -i %s -p %d %s; or name"
+                          + " another file in 'key'")
+                      .formatted(who(), key, key, login.port(), who()))
+          .orElse(
+              "let "
+                  + who()
+                  + " log in with a key of this user: ssh-copy-id, or name one in 'key'");
     } else if (said.contains("Could not resolve")) {
       return "correct the name, or write the machine's address in numbers";
     }
