@@ -3,11 +3,14 @@ package graft.cli.hosts;
 import graft.cli.terminal.ExitCode;
 import graft.cli.terminal.Output;
 import graft.cli.terminal.Version;
+import graft.common.GraftException;
 import graft.common.json.Json;
 import graft.deployment.hosts.HostGreeting;
 import graft.deployment.hosts.ReceivedRequest;
 import java.io.PrintWriter;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.Callable;
 import java.util.function.Function;
@@ -50,7 +53,21 @@ public final class OnHostCommand implements Callable<Integer> {
     PrintWriter out = spec.commandLine().getOut();
     out.println(new HostGreeting(Version.line(), System.currentTimeMillis()).toJson());
     out.flush();
-    ReceivedRequest request = ReceivedRequest.read(System.in);
+    try {
+      return carryOut(ReceivedRequest.read(System.in), out);
+    } catch (GraftException e) {
+      // The last line of the text, which the operator sees, would be what to do, without the cause.
+      Map<String, Object> tree = new LinkedHashMap<>();
+      tree.put("error", e.getMessage());
+      tree.put("exitCode", ExitCode.FAILED);
+      tree.put("problems", List.of());
+      out.println(Json.pretty(Output.withVersion(tree)));
+      out.flush();
+      return ExitCode.FAILED;
+    }
+  }
+
+  private int carryOut(ReceivedRequest request, PrintWriter out) {
     Optional<List<String>> command = request.command();
     int code = ExitCode.OK;
     if (command.isEmpty()) {

@@ -30,6 +30,10 @@ record KnownHost(Name name, SshLogin login, HostFolder folder, Set<Name> after) 
         part.name(), part.host().login(resolve), part.host().folder(), part.after());
   }
 
+  KnownHost withLogin(SshLogin other) {
+    return new KnownHost(name, other, folder, after);
+  }
+
   Map<String, Object> toTree() {
     Map<String, Object> tree = new LinkedHashMap<>();
     tree.put("name", name.text());

@@ -268,12 +268,23 @@ public final class ManyHosts {
     Asking asking = new Asking();
     for (KnownHost host : record.hosts()) {
       asking.add(
-          host,
+          reachedNow(host),
           users.getOrDefault(host.name(), Set.of()),
           HostRequest.of(command, deployment, record.apply(), deleteData));
     }
     int most = file.map(f -> f.descriptor().parallel()).orElse(Descriptor.DEFAULT_PARALLEL);
     return ask(asking, most, OnFailure.LEAVE);
+  }
+
+  /** A host of the record, with the login that the descriptor has for it by now. */
+  private KnownHost reachedNow(KnownHost host) {
+    return file.flatMap(
+            read ->
+                read.descriptor().hosts().stream()
+                    .filter(one -> one.name().equals(host.name()))
+                    .findFirst()
+                    .map(one -> host.withLogin(one.login(read::resolve))))
+        .orElse(host);
   }
 
   private List<HostReply> ask(Asking asking, int most, OnFailure policy)

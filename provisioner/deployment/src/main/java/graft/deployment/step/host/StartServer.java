@@ -149,6 +149,7 @@ public record StartServer(
             seconds -> context.progress(step, "waiting for it to listen, " + seconds + " s"),
             context::isStopping);
     if (outcome != Await.Outcome.READY) {
+      String said = log.call().indent(4).stripTrailing();
       throw new StepFailure(
           "the server of '"
               + gpu
@@ -156,9 +157,10 @@ public record StartServer(
               + (outcome == Await.Outcome.FAILED
                   ? "ended before it listened"
                   : "runs, but does not listen after " + ready.timeout().toSeconds() + " s")
-              + "; the end of its log:\n"
-              + log.call().indent(4).stripTrailing(),
-          "fix what the message names, then apply again");
+              + (said.isEmpty() ? ", and its log is empty" : "; the end of its log:\n" + said),
+          said.isEmpty()
+              ? "make sure that there is space on the disk of its log, then apply again"
+              : "fix what the message names, then apply again");
     }
   }
 
