@@ -47,7 +47,7 @@ public final class Deployments {
       throw new GraftException(
           "'" + name + "' is a deployment over many hosts, and this command works on one",
           "run it on the host itself, with the deployment's name: ssh "
-              + descriptor.hosts().get(0).ssh()
+              + descriptor.hosts().get(0).ssh().target()
               + " graft ... "
               + name);
     }

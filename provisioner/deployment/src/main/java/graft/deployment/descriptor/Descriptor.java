@@ -46,7 +46,8 @@ public record Descriptor(
     @Default("auto")
         @Doc(
             "The URI of libvirt on this machine. auto: the system daemon if it answers, else the"
-                + " session daemon.")
+                + " session daemon. A URI such as qemu+ssh://USER@HOST/system names the one host of"
+                + " the deployment, on which Graft runs itself by SSH.")
         LibvirtUri libvirt,
     @Default("false")
         @Doc(
@@ -64,7 +65,8 @@ public record Descriptor(
     @Doc("Guests of other hosts that use GPUs of this one.") List<RemoteGuest> remoteGuests,
     @Doc(
             "The hosts of a deployment over many hosts, each of which gets the objects with its"
-                + " name as 'host'. If absent, this machine is the host.")
+                + " name as 'host'; a single host gets all objects. If absent, this machine is the"
+                + " host.")
         List<Host> hosts,
     @Default("stop")
         @Doc(
@@ -123,26 +125,35 @@ public record Descriptor(
 
   /** A copy with other guests. */
   public Descriptor withGuests(List<Guest> changed) {
-    return copy(name, hypervisor, changed, hosts);
+    return copy(name, hypervisor, libvirt, changed, hosts);
   }
 
   /** A copy with another name and another hypervisor. */
   public Descriptor with(Optional<Name> named, HypervisorChoice choice) {
-    return copy(named, choice, guests, hosts);
+    return copy(named, choice, libvirt, guests, hosts);
   }
 
   /** A copy with other hosts. */
   public Descriptor withHosts(List<Host> given) {
-    return copy(name, hypervisor, guests, given);
+    return copy(name, hypervisor, libvirt, guests, given);
+  }
+
+  /** A copy with one host, whose libvirt is used. */
+  Descriptor at(Host host) {
+    return copy(name, hypervisor, LibvirtUri.parse("auto"), guests, List.of(host));
   }
 
   private Descriptor copy(
-      Optional<Name> named, HypervisorChoice choice, List<Guest> itsGuests, List<Host> itsHosts) {
+      Optional<Name> named,
+      HypervisorChoice choice,
+      LibvirtUri daemon,
+      List<Guest> itsGuests,
+      List<Host> itsHosts) {
     return new Descriptor(
         version,
         named,
         choice,
-        libvirt,
+        daemon,
         autostart,
         gpus,
         fabric,
@@ -155,8 +166,13 @@ public record Descriptor(
         parallel);
   }
 
-  /** What this descriptor has on one of its hosts, as a descriptor of that host alone. */
+  /**
+   * What this descriptor has on one of its hosts, as a descriptor of that host alone.
+   *
+   * @param host whose URI, if it is reached by one, chooses the hypervisor
+   */
   Descriptor onHost(
+      Host host,
       List<Gpu> itsGpus,
       Optional<Fabric> itsFabric,
       List<Network> itsNetworks,
@@ -166,8 +182,8 @@ public record Descriptor(
     return new Descriptor(
         version,
         name,
-        hypervisor,
-        libvirt,
+        host.ssh().libvirt().map(uri -> hypervisor.with(uri.driver())).orElse(hypervisor),
+        host.ssh().libvirt().map(uri -> LibvirtUri.parse(uri.toString())).orElse(libvirt),
         autostart,
         itsGpus,
         itsFabric,

@@ -7,6 +7,7 @@ import graft.common.bind.RecordBinder;
 import graft.common.bind.YamlFile;
 import graft.common.values.Name;
 import graft.deployment.descriptor.hosts.Host;
+import graft.deployment.descriptor.hosts.HostSsh;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.charset.CharacterCodingException;
@@ -112,6 +113,7 @@ public final class DescriptorReader {
         bound = withHosts(bound, hosts.get(), positions, problems);
       }
       if (bound != null) {
+        bound = onItsHost(bound, positions, problems);
         new DescriptorRules(bound, positions, problems).check();
         if (problems.isEmpty()) {
           return new DescriptorFile(named(bound, path, positions, problems), path, positions);
@@ -129,13 +131,29 @@ public final class DescriptorReader {
     if (!bound.hosts().isEmpty()) {
       problems.add(
           positions.of(bound, "hosts"),
-          "the descriptor has hosts, and an inventory was given too",
+          "the descriptor has hosts, and --inventory or --connect was given too",
           "leave one of them out");
       return bound;
     }
     Descriptor complete = bound.withHosts(hosts.apply(HostRules.named(bound)));
     positions.same(complete, bound);
     return complete;
+  }
+
+  /** The libvirt of another machine that ssh reaches makes that machine the one host. */
+  private static Descriptor onItsHost(Descriptor bound, Positions positions, Problems problems) {
+    LibvirtUri libvirt = bound.libvirt();
+    if (libvirt == null || libvirt.isLocal() || libvirt.isEsx() || !bound.hosts().isEmpty()) {
+      return bound;
+    }
+    try {
+      Descriptor complete = bound.at(Host.only(HostSsh.parse(libvirt.text())));
+      positions.same(complete, bound);
+      return complete;
+    } catch (IllegalArgumentException e) {
+      problems.add(positions.of(bound, "libvirt"), e.getMessage());
+      return bound;
+    }
   }
 
   /** The descriptor, named after the file where it has no name of its own. */

@@ -61,7 +61,6 @@ final class DescriptorRules {
     unique(descriptor.networks(), Network::name, "network");
     unique(descriptor.nodes(), Node::name, "node");
     unique(adapters(), Adapter::name, "adapter");
-    connection();
     descriptor.networks().forEach(this::network);
     descriptor.gpus().forEach(this::gpu);
     new FabricRules(positions, problems).check(adapters());
@@ -88,19 +87,14 @@ final class DescriptorRules {
             + " (DirectPath I/O): docs/hypervisors.md");
   }
 
-  /**
-   * Refuses remote hypervisors: guests' files, devices and servers are created on this machine,
-   * without libvirt.
-   */
+  /** Refuses the libvirt of another machine beside hosts, each of which has its own. */
   private void connection() {
     LibvirtUri libvirt = descriptor.libvirt();
     if (libvirt != null && !libvirt.isLocal()) {
       problems.add(
           positions.of(descriptor, "libvirt"),
-          libvirt
-              + " is on another machine; a guest's files, devices and server are made on the one"
-              + " that graft runs on",
-          "write 'hosts', so that graft runs there by SSH: docs/deployments.md");
+          "the descriptor has hosts, and 'libvirt' names the libvirt of a machine",
+          "write that URI as 'ssh' of its host: docs/deployments.md");
     }
   }
 

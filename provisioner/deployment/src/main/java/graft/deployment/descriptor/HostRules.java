@@ -74,6 +74,7 @@ final class HostRules {
     DescriptorRules.unique(descriptor.guests(), Guest::name, "guest", positions, problems);
     DescriptorRules.unique(descriptor.nodes(), Node::name, "node", positions, problems);
     addresses();
+    new HostUriRules(descriptor, positions, problems).check();
     references();
     devices();
     nodes();
@@ -121,7 +122,7 @@ final class HostRules {
       if (host.ssh() == null || host.name() == null) {
         continue;
       }
-      Host before = seen.putIfAbsent(host.ssh().host() + " " + host.port(), host);
+      Host before = seen.putIfAbsent(host.ssh().host() + " " + host.sshPort(), host);
       if (before != null) {
         problems.add(
             positions.of(host, "ssh"),
@@ -153,7 +154,7 @@ final class HostRules {
   private void host(
       Object object, String kind, Name name, Optional<Name> host, Collection<String> known) {
     if (host == null || host.isEmpty()) {
-      if (!positions.has(object, "host")) {
+      if (!positions.has(object, "host") && descriptor.hosts().size() > 1) {
         problems.add(
             positions.of(object),
             "the " + kind + " '" + name + "' names no host, and the descriptor has several",
@@ -168,20 +169,29 @@ final class HostRules {
   private void devices() {
     Map<String, Position> seen = new HashMap<>();
     for (Gpu gpu : descriptor.gpus()) {
+      Optional<Name> host = on(gpu);
       if (gpu.device() == null
-          || gpu.host().isEmpty()
+          || host.isEmpty()
           || gpu.device().kind() == GpuDevice.Kind.SOFTWARE) {
         continue;
       }
       Position at = positions.of(gpu, "device");
-      Position first = seen.putIfAbsent(gpu.host().get() + " " + gpu.device(), at);
+      Position first = seen.putIfAbsent(host.get() + " " + gpu.device(), at);
       if (first != null) {
         problems.add(
             at,
-            "the host '" + gpu.host().get() + "' has the device " + gpu.device() + " already",
+            "the host '" + host.get() + "' has the device " + gpu.device() + " already",
             "the first is at " + first + "; guests share a GPU by its name");
       }
     }
+  }
+
+  /** The host of a GPU; a single host has all GPUs that are no node's. */
+  private Optional<Name> on(Gpu gpu) {
+    boolean isNodes = gpu.owner() != null && gpu.owner().kind() == Owner.Kind.NODE;
+    return descriptor.hosts().size() == 1 && !isNodes
+        ? Optional.ofNullable(descriptor.hosts().get(0).name())
+        : gpu.host();
   }
 
   /** A node serves one GPU at one address, and its name is not that of a GPU of a host. */
@@ -220,7 +230,10 @@ final class HostRules {
           "the tokens of a deployment over many hosts are made for it",
           "leave 'token-file' out");
     }
-    if (gpu == null || gpu.host().isEmpty() || gpu.host().equals(guest.host())) {
+    if (gpu == null
+        || gpu.host().isEmpty()
+        || gpu.host().equals(guest.host())
+        || descriptor.hosts().size() == 1) {
       return; // of its own host, a node's, or unknown, as the rules of its host say
     }
     if (gpu.owner().kind() != Owner.Kind.HOST) {

@@ -82,7 +82,9 @@ public final class HostSplit {
       }
     }
     givePorts();
-    Map<Name, List<Gpu>> itsGpus = byHost(whole.gpus(), Gpu::host);
+    List<Gpu> ofHosts =
+        whole.gpus().stream().filter(gpu -> gpu.owner().kind() != Owner.Kind.NODE).toList();
+    Map<Name, List<Gpu>> itsGpus = byHost(ofHosts, Gpu::host);
     Map<Name, List<Guest>> itsGuests = byHost(whole.guests(), Guest::host);
     Map<Name, List<Network>> itsNetworks = byHost(whole.networks(), Network::host);
     Map<Name, List<Adapter>> adapters =
@@ -109,7 +111,10 @@ public final class HostSplit {
 
   private boolean isElsewhere(Guest guest, VGpu vgpu) {
     Gpu gpu = gpus.get(vgpu.gpu());
-    return gpu != null && gpu.host().isPresent() && !gpu.host().equals(guest.host());
+    return hosts.size() > 1
+        && gpu != null
+        && gpu.host().isPresent()
+        && !gpu.host().equals(guest.host());
   }
 
   private void lend(Guest guest, VGpu vgpu) {
@@ -190,7 +195,8 @@ public final class HostSplit {
     List<RemoteGuest> others =
         own.stream().flatMap(gpu -> lent.getOrDefault(gpu.name(), List.of()).stream()).toList();
     Descriptor descriptor =
-        whole.onHost(itsGpus, fabric, networks, List.copyOf(itsNodes.values()), itsGuests, others);
+        whole.onHost(
+            host, itsGpus, fabric, networks, List.copyOf(itsNodes.values()), itsGuests, others);
     return new HostPart(host, derived(descriptor, whole), uses);
   }
 
@@ -224,7 +230,11 @@ public final class HostSplit {
     return copy;
   }
 
-  private static <T> Map<Name, List<T>> byHost(List<T> all, Function<T, Optional<Name>> host) {
+  /** A single host gets what names none. */
+  private <T> Map<Name, List<T>> byHost(List<T> all, Function<T, Optional<Name>> host) {
+    if (hosts.size() == 1) {
+      return Map.of(hosts.keySet().iterator().next(), all);
+    }
     return all.stream()
         .filter(one -> host.apply(one).isPresent())
         .collect(Collectors.groupingBy(one -> host.apply(one).orElseThrow()));

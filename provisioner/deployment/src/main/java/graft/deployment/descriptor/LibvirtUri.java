@@ -4,16 +4,16 @@ import graft.common.bind.Form;
 import java.util.regex.Pattern;
 
 /** A libvirt connection, or {@code auto}: the system's daemon if it answers, else the session's. */
-@Form(pattern = "^(auto|[a-z]+(\\+[a-z]+)?://.*)$", example = "qemu:///system")
+@Form(pattern = "^(auto|[a-z]+(\\+[a-z0-9]+)?://.*)$", example = "qemu:///system")
 public record LibvirtUri(String text) {
-  private static final Pattern TEXT = Pattern.compile("auto|[a-z]+(\\+[a-z]+)?://\\S*");
+  private static final Pattern TEXT = Pattern.compile("auto|[a-z]+(\\+[a-z0-9]+)?://\\S*");
 
   private static final Pattern ESX = Pattern.compile("(esx|vpx|gsx)(\\+[a-z]+)?://.*");
 
   /** Refuses what is not a URI. */
   public LibvirtUri {
     if (!TEXT.matcher(text).matches()) {
-      throw new IllegalArgumentException("'" + text + "' is not a libvirt URI");
+      throw new IllegalArgumentException("this is no URI of libvirt such as qemu:///system");
     }
   }
 

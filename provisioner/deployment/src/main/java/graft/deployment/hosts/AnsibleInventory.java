@@ -5,9 +5,9 @@ import graft.common.json.Json;
 import graft.common.program.HostProgram;
 import graft.common.values.Name;
 import graft.common.values.UserName;
-import graft.deployment.descriptor.guest.SshTarget;
 import graft.deployment.descriptor.hosts.Host;
 import graft.deployment.descriptor.hosts.HostFolder;
+import graft.deployment.descriptor.hosts.HostSsh;
 import graft.guests.connection.HostAddress;
 import java.io.ByteArrayInputStream;
 import java.io.ByteArrayOutputStream;
@@ -101,7 +101,7 @@ public final class AnsibleInventory {
       }
       return new Host(
           name,
-          new SshTarget(user, address),
+          HostSsh.of(user, address),
           port,
           text(variables, "ansible_ssh_private_key_file"),
           text(variables, "graft_known_hosts"),

@@ -3,9 +3,12 @@ package graft.deployment.hosts;
 import graft.common.values.Name;
 import graft.common.values.UserName;
 import graft.deployment.descriptor.HostPart;
+import graft.deployment.descriptor.hosts.Host;
 import graft.deployment.descriptor.hosts.HostFolder;
+import graft.deployment.descriptor.hosts.HostSsh;
 import graft.guests.connection.HostAddress;
 import graft.guests.connection.SshLogin;
+import graft.hypervisors.libvirt.calls.LibvirtUri;
 import java.nio.file.Path;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
@@ -19,15 +22,35 @@ import java.util.function.Function;
  * A host on which a deployment may have something.
  *
  * @param after the hosts whose GPUs its guests use
+ * @param libvirt on the host, if libvirt's URI names the host
  */
-record KnownHost(Name name, SshLogin login, HostFolder folder, Set<Name> after) {
+record KnownHost(
+    Name name, SshLogin login, HostFolder folder, Set<Name> after, Optional<LibvirtUri> libvirt) {
   KnownHost {
     after = Set.copyOf(after);
   }
 
   static KnownHost of(HostPart part, Function<String, Path> resolve) {
     return new KnownHost(
-        part.name(), part.host().login(resolve), part.host().folder(), part.after());
+        part.name(),
+        part.host().login(resolve),
+        part.host().folder(),
+        part.after(),
+        part.host().ssh().libvirt());
+  }
+
+  /** The host as a descriptor has it. */
+  Host host() {
+    HostAddress address = login.address().orElseThrow();
+    HostSsh ssh =
+        new HostSsh(
+            Optional.of(login.user()),
+            address,
+            Optional.of(login.port()),
+            login.key().map(Path::toString),
+            Optional.of(login.knownHosts().toString()),
+            libvirt);
+    return Host.only(ssh).with(name, folder);
   }
 
   KnownHost withLogin(SshLogin other) {
@@ -43,6 +66,7 @@ record KnownHost(Name name, SshLogin login, HostFolder folder, Set<Name> after) 
     login.key().ifPresent(key -> tree.put("key", key.toString()));
     tree.put("knownHosts", login.knownHosts().toString());
     tree.put("folder", folder.text());
+    libvirt.ifPresent(uri -> tree.put("libvirt", uri.toString()));
     tree.put("after", after.stream().map(Name::text).sorted().toList());
     return tree;
   }
@@ -64,6 +88,7 @@ record KnownHost(Name name, SshLogin login, HostFolder folder, Set<Name> after) 
             Optional.ofNullable((String) tree.get("key")).map(Path::of),
             Path.of((String) tree.get("knownHosts"))),
         HostFolder.parse((String) tree.get("folder")),
-        after);
+        after,
+        Optional.ofNullable((String) tree.get("libvirt")).map(LibvirtUri::parse));
   }
 }

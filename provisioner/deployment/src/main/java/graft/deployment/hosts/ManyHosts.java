@@ -7,6 +7,7 @@ import graft.deployment.descriptor.Descriptor;
 import graft.deployment.descriptor.DescriptorFile;
 import graft.deployment.descriptor.HostPart;
 import graft.deployment.descriptor.HostSplit;
+import graft.deployment.descriptor.hosts.Host;
 import graft.deployment.descriptor.hosts.OnFailure;
 import graft.deployment.state.DeploymentLock;
 import graft.deployment.state.StateFolder;
@@ -79,6 +80,36 @@ public final class ManyHosts {
   /** Whether this machine has applied a deployment over many hosts by that name. */
   public static boolean isKnown(Name deployment) {
     return OperatorRecord.exists(OperatorRecord.folder(deployment));
+  }
+
+  /**
+   * The host of a deployment that has one, reached by libvirt's URI: its descriptor need not name
+   * the host again.
+   */
+  public static Optional<Host> only(Name deployment) {
+    List<KnownHost> hosts = OperatorRecord.read(OperatorRecord.folder(deployment)).hosts();
+    return Optional.of(hosts)
+        .filter(known -> known.size() == 1 && known.get(0).libvirt().isPresent())
+        .map(known -> known.get(0).host());
+  }
+
+  /**
+   * Refuses a host beside that on which this machine has applied the deployment.
+   *
+   * @throws GraftException if the deployment is on another machine
+   */
+  public static void refuseBeside(Name deployment, Host given) {
+    for (KnownHost known : OperatorRecord.read(OperatorRecord.folder(deployment)).hosts()) {
+      Host before = known.host();
+      if (!before.ssh().host().equals(given.ssh().host()) || before.sshPort() != given.sshPort()) {
+        throw new GraftException(
+            "the deployment '" + deployment + "' is on " + before.ssh().target() + " already",
+            "graft destroy "
+                + deployment
+                + " removes it there; or give the descriptor another"
+                + " 'name'");
+      }
+    }
   }
 
   /** The descriptor that was applied last; empty if none was. */

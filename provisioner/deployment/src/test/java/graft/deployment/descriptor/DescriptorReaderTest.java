@@ -115,15 +115,33 @@ class DescriptorReaderTest {
   }
 
   @ParameterizedTest
-  @ValueSource(strings = {"xen+ssh://root@node1/system", "qemu+tls://node1/system", "xen://node1"})
-  void aHypervisorOfAnotherMachineIsRefused(String uri) {
+  @ValueSource(
+      strings = {"qemu+tls://node1/system", "xen://node1", "qemu+tcp://a:hunter2@b/system"})
+  void aHypervisorOfAnotherMachineWithoutALoginIsRefused(String uri) {
     assertThat(problemsOf("graft: 1\nlibvirt: " + uri + "\n" + GUEST))
         .extracting(Problem::toString)
-        .containsExactly(
-            "lab.yaml:2:10: "
-                + uri
-                + " is on another machine; a guest's files, devices and server are made on the one"
-                + " that graft runs on (write 'hosts', so that graft runs there by SSH: docs/deployments.md)");
+        .singleElement()
+        .asString()
+        .startsWith("lab.yaml:2:10: ")
+        .doesNotContain("hunter2");
+  }
+
+  @Test
+  void aHypervisorThatSshReachesIsTheOneHost() throws Exception {
+    Descriptor read =
+        DescriptorReader.read(
+                Path.of("lab.yaml"),
+                "graft: 1\nlibvirt: xen+ssh://root@node1.example/system\n"
+                    + "guests: [{name: a, memory: 1GiB, image: /images/a.qcow2}]\n")
+            .descriptor();
+    assertThat(read.libvirt().isAuto()).isTrue();
+    assertThat(read.hosts())
+        .singleElement()
+        .satisfies(
+            host -> {
+              assertThat(host.name().text()).isEqualTo("node1");
+              assertThat(host.ssh().libvirt()).map(Object::toString).contains("xen:///system");
+            });
   }
 
   @ParameterizedTest

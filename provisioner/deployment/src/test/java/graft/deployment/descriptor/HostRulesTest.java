@@ -4,9 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
 import graft.common.values.Name;
-import graft.deployment.descriptor.guest.SshTarget;
 import graft.deployment.descriptor.hosts.Host;
 import graft.deployment.descriptor.hosts.HostFolder;
+import graft.deployment.descriptor.hosts.HostSsh;
 import graft.deployment.descriptor.hosts.OnFailure;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -65,6 +65,76 @@ class HostRulesTest {
         .anySatisfy(p -> assertThat(p).startsWith("e.yaml:4:20: the host 'one' is the same"))
         .anySatisfy(p -> assertThat(p).startsWith("e.yaml:5:10: there are two hosts named 'one'"))
         .anySatisfy(p -> assertThat(p).startsWith("e.yaml:5:42: 'port' is 99999"));
+  }
+
+  @Test
+  void theSameMachineByAUriIsOneHost() {
+    assertThat(
+            problems(
+                """
+                graft: 1
+                hosts:
+                - {name: one, ssh: root@192.0.2.1, port: 2222}
+                - {name: two, ssh: qemu+ssh://admin@192.0.2.1:2222/system}
+                """))
+        .singleElement()
+        .asString()
+        .startsWith("e.yaml:4:20: the host 'one' is the same");
+  }
+
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
+      value = {
+        "xen+ssh://root@h/system | hypervisor: kvm | 2:26: libvirt's driver 'xen' runs no guests of",
+        "qemu+ssh://root@h/system | hypervisor: xen | 2:26: libvirt's driver 'qemu' runs no guests",
+        "qemu+ssh://root@h/system | hypervisor: lxc | 2:26: libvirt's driver 'qemu' runs no guests",
+        "lxc+ssh://root@h/system | hypervisor: qemu | 2:26: libvirt's driver 'lxc' runs no guests",
+        "qemu+ssh://root@h/system | libvirt: qemu:///session | 2:26: the URI chooses qemu:///system",
+        "qemu+ssh://root@h/system | libvirt: qemu+ssh://root@h/system"
+            + " | 3:10: the descriptor has hosts, and 'libvirt' names",
+        "qemu+ssh://admin@h/session | parallel: 2 | 2:26: Graft works on a host as root",
+        "qemu+ssh://root:hunter2@h/system | parallel: 2 | 2:26: 'ssh': the URI has a password",
+      })
+  void whatContradictsAUriIsRefusedAtItsPlace(String uri, String line, String said) {
+    assertThat(problems("graft: 1\nhosts: [{name: kvm, ssh: " + uri + "}]\n" + line + "\n"))
+        .singleElement()
+        .asString()
+        .startsWith("e.yaml:" + said)
+        .doesNotContain("hunter2");
+  }
+
+  @Test
+  void whatAUriSaysIsSaidOnce() {
+    assertThat(
+            problems(
+                """
+                graft: 1
+                hosts:
+                - name: one
+                  ssh: qemu+ssh://root@h:22/system?keyfile=/k&known_hosts=/h
+                  port: 22
+                  key: /k
+                  known-hosts: /h
+                """))
+        .hasSize(3)
+        .anySatisfy(p -> assertThat(p).startsWith("e.yaml:5:9: the URI of 'ssh' says this too"))
+        .anySatisfy(p -> assertThat(p).startsWith("e.yaml:6:8: the URI of 'ssh' says this too"))
+        .anySatisfy(p -> assertThat(p).startsWith("e.yaml:7:16: the URI of 'ssh' says this too"));
+  }
+
+  @Test
+  void theOnlyHostHasADeviceOnce() {
+    assertThat(
+            problems(
+                """
+                graft: 1
+                libvirt: qemu+ssh://root@h/system
+                gpus: [{name: g, device: gpu}, {name: h, device: gpu}]
+                """))
+        .singleElement()
+        .asString()
+        .startsWith("e.yaml:3:50: the host 'h' has the device gpu:0 already");
   }
 
   @Test
@@ -167,7 +237,7 @@ class HostRulesTest {
     Host one =
         new Host(
             new Name("one"),
-            SshTarget.parse("root@192.0.2.1"),
+            HostSsh.parse("root@192.0.2.1"),
             22,
             Optional.empty(),
             Optional.empty(),

@@ -1,6 +1,7 @@
 package graft.deployment.descriptor;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import graft.common.bind.RecordWriter;
 import graft.common.json.Json;
@@ -12,6 +13,8 @@ import java.util.Map;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 /** What each host of a descriptor gets. */
 class HostSplitTest {
@@ -145,5 +148,64 @@ class HostSplitTest {
       }
     }
     assertThat(examples).isGreaterThan(8);
+  }
+
+  @ParameterizedTest
+  @CsvSource({
+    "qemu+ssh://root@h/system, auto, AUTO, qemu:///system",
+    "qemu+ssh://root@h/system, kvm, KVM, qemu:///system",
+    "qemu+ssh://root@h/session, auto, AUTO, qemu:///session",
+    "xen+ssh://root@h, auto, XEN, xen:///system",
+    "root@h, auto, AUTO, auto",
+  })
+  void aUriChoosesTheHostsHypervisor(String ssh, String asked, String chosen, String libvirt)
+      throws Exception {
+    Descriptor part =
+        split(
+                "graft: 1\nname: lab\nhypervisor: "
+                    + asked
+                    + "\nhosts: [{name: h, ssh: "
+                    + ssh
+                    + "}]\nguests: [{name: a, memory: 1GiB, image: /a.qcow2}]\n")
+            .get(0)
+            .descriptor();
+    assertThat(part.hypervisor().name()).isEqualTo(chosen);
+    assertThat(part.libvirt().text()).isEqualTo(libvirt);
+  }
+
+  /** Containers are asked for by the URI alone, and checked by their rules. */
+  @Test
+  void aUriOfContainersMakesThem() throws Exception {
+    String lab =
+        "graft: 1\nname: lab\nlibvirt: lxc+ssh://root@h/system\nguests: [{name: a, memory: 1GiB, ";
+    assertThat(split(lab + "root: /roots/a}]\n").get(0).descriptor().hypervisor())
+        .isEqualTo(HypervisorChoice.LXC);
+    assertThatThrownBy(() -> split(lab + "image: /a.qcow2}]\n"))
+        .isInstanceOf(InvalidDescriptorException.class);
+  }
+
+  @Test
+  void theOnlyHostGetsWhatNamesNone() throws Exception {
+    String one =
+        """
+        graft: 1
+        name: lab
+        libvirt: qemu+ssh://root@h/system
+        nodes: [{name: far, server: 'tcp://192.0.2.9:7799', token-file: far.token}]
+        gpus: [{name: g}, {name: n, host: h}, {name: away, owner: 'node:far'}]
+        networks: [{name: net, address: 192.168.150.1/24}]
+        fabric: {adapters: [{name: ib, device: mlx5_0, vfs: 2}], persistent: false}
+        guests:
+        - name: a
+          image: /images/a.qcow2
+          networks: [net]
+          vgpu: [{gpu: g, channel: vsock}, n, away]
+        """;
+    Descriptor part = split(one).get(0).descriptor();
+    assertThat(part.gpus()).extracting(gpu -> gpu.name().text()).containsExactly("g", "n", "away");
+    assertThat(part.networks()).hasSize(1);
+    assertThat(part.fabric()).isPresent();
+    assertThat(part.guests().get(0).vgpus()).hasSize(3);
+    assertThat(part.remoteGuests()).isEmpty();
   }
 }
