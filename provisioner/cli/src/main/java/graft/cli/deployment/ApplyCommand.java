@@ -38,10 +38,10 @@ import picocli.CommandLine.Parameters;
           + " that the file names. It ends with 7 and changes nothing if the two plans differ, and"
           + " says in what.",
       "",
-      "With hosts in the descriptor, or --inventory, Graft runs on each host by SSH; several hosts"
-          + " are changed at one time. A host that fails undoes its own steps, and on-failure in the"
-          + " descriptor says what that means for the others. Ends with 5 if some hosts were"
-          + " changed and others not: apply goes on, undo takes back.",
+      "With hosts in the descriptor, --inventory or --connect, Graft runs on each host by SSH;"
+          + " several hosts are changed at one time. A host that fails undoes its own steps, and"
+          + " on-failure in the descriptor says what that means for the others. Ends with 5 if some"
+          + " hosts were changed and others not: apply goes on, undo takes back.",
       ""
     },
     footerHeading = "%nExamples:%n",
@@ -49,6 +49,7 @@ import picocli.CommandLine.Parameters;
       "  graft apply lab.yaml",
       "  graft apply lab.plan                      do what graft plan --out lab.plan showed",
       "  graft apply --inventory hosts.ini cluster.yaml",
+      "  graft apply --connect qemu+ssh://root@node1/system lab.yaml",
       "  graft apply --keep-on-failure lab.yaml    keep a failed guest for inspection"
     })
 public final class ApplyCommand implements Callable<Integer> {

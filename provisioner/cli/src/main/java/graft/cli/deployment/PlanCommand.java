@@ -40,8 +40,8 @@ import picocli.CommandLine.Parameters;
           + " nothing at all if the host or the descriptor has changed since. The file has mode"
           + " 0600 and holds a checksum of each step in place of its settings.",
       "",
-      "With hosts in the descriptor, or --inventory, each host makes its own plan: Graft runs there"
-          + " by SSH.",
+      "With hosts in the descriptor, --inventory or --connect, each host makes its own plan: Graft"
+          + " runs there by SSH.",
       ""
     },
     footerHeading = "%nExamples:%n",
@@ -49,7 +49,8 @@ import picocli.CommandLine.Parameters;
       "  graft plan lab.yaml",
       "  graft plan --out lab.plan lab.yaml; graft apply lab.plan",
       "  graft plan --output json lab.yaml",
-      "  graft plan --inventory hosts.ini cluster.yaml"
+      "  graft plan --inventory hosts.ini cluster.yaml",
+      "  graft plan --connect qemu+ssh://root@node1/system lab.yaml"
     })
 public final class PlanCommand implements Callable<Integer> {
   @Mixin Output output;

@@ -37,7 +37,8 @@ final class SshUri {
 
   private static final String KEY = "keyfile";
   private static final String KNOWN_HOSTS = "known_hosts";
-  private static final String LOOK = "ssh-keyscan shows a key to compare with the host's console";
+  private static final String LOOK =
+      "(ssh-keyscan shows a key to compare with that on the host's console)";
 
   /** What to do instead, by the parameters of libvirt that Graft does not follow. */
   private static final Map<String, String> REFUSED =
@@ -47,8 +48,8 @@ final class SshUri {
           Map.entry("name", "write the driver at the URI's beginning"),
           Map.entry("netcat", "Graft runs on the host, beside its libvirt"),
           Map.entry("no_tty", "Graft never asks for a password; only no_tty=1 says so"),
-          Map.entry("no_verify", "the host's key has to be known before: " + LOOK),
-          Map.entry("known_hosts_verify", "the host's key has to be known before: " + LOOK),
+          Map.entry("no_verify", "the host's key has to be known before " + LOOK),
+          Map.entry("known_hosts_verify", "the host's key has to be known before " + LOOK),
           Map.entry("proxy", "Graft runs on the host, beside its libvirt"),
           Map.entry("socket", "write libvirt: URI into a descriptor on the host itself"),
           Map.entry("sshauth", "Graft logs in with keys alone, as ssh is configured"));
@@ -183,8 +184,9 @@ final class SshUri {
             ? "the URI's parameter '" + name + "'"
             : "one of the URI's parameters";
     return new IllegalArgumentException(
-        what
-            + " means nothing to Graft: "
+        "Graft does not follow "
+            + what
+            + ": "
             + REFUSED.getOrDefault(name, "only keyfile and known_hosts do")
             + "; leave it out");
   }
