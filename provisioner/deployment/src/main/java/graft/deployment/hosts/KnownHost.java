@@ -54,7 +54,7 @@ record KnownHost(
   }
 
   KnownHost withLogin(SshLogin other) {
-    return new KnownHost(name, other, folder, after);
+    return new KnownHost(name, other, folder, after, libvirt);
   }
 
   Map<String, Object> toTree() {

@@ -307,14 +307,19 @@ public final class ManyHosts {
     return ask(asking, most, OnFailure.LEAVE);
   }
 
-  /** A host of the record, with the login that the descriptor has for it by now. */
+  /**
+   * A host of the record, with the login that the descriptor has for it by now. At another address
+   * there may be another machine, which would say that it has nothing of the deployment.
+   */
   private KnownHost reachedNow(KnownHost host) {
     return file.flatMap(
             read ->
                 read.descriptor().hosts().stream()
                     .filter(one -> one.name().equals(host.name()))
+                    .map(one -> one.login(read::resolve))
+                    .filter(login -> login.address().equals(host.login().address()))
                     .findFirst()
-                    .map(one -> host.withLogin(one.login(read::resolve))))
+                    .map(host::withLogin))
         .orElse(host);
   }
 
