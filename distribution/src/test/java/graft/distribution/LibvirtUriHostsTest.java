@@ -22,6 +22,8 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
 import org.junit.jupiter.api.parallel.ResourceLock;
 
 /**
@@ -31,6 +33,7 @@ import org.junit.jupiter.api.parallel.ResourceLock;
 @Tag("integration")
 @Timeout(300)
 @ResourceLock(UnprivilegedServerTest.USER)
+@Execution(ExecutionMode.CONCURRENT)
 class LibvirtUriHostsTest {
   private static final Path SSHD = Path.of("/usr/sbin/sshd");
   private static final Path MAKE =
