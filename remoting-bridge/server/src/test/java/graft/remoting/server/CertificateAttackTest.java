@@ -27,12 +27,11 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
-import org.junit.jupiter.api.parallel.Execution;
-import org.junit.jupiter.api.parallel.ExecutionMode;
+import org.junit.jupiter.api.parallel.Isolated;
 
 /** Everybody who would like to be taken for a node, and peers that do not speak TLS to the end. */
 @Timeout(120)
-@Execution(ExecutionMode.CONCURRENT)
+@Isolated("it counts the threads of this process")
 class CertificateAttackTest {
   private static final Duration LIMIT = Duration.ofSeconds(4);
   private static final int MAX_HANDSHAKES = 16;

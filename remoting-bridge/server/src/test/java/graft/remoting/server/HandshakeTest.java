@@ -31,11 +31,10 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
-import org.junit.jupiter.api.parallel.Execution;
-import org.junit.jupiter.api.parallel.ExecutionMode;
+import org.junit.jupiter.api.parallel.Isolated;
 
 @Timeout(120)
-@Execution(ExecutionMode.CONCURRENT)
+@Isolated("it counts the threads of this process")
 class HandshakeTest {
   private static final Duration LIMIT = Duration.ofSeconds(3);
   private static final int MAX_HANDSHAKES = 8;

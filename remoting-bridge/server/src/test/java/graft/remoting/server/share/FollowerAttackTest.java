@@ -40,9 +40,11 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.api.parallel.Isolated;
 
 /** Servers that follow an arbiter and send nonsense, or are stopped; and an arbiter that is. */
 @Timeout(120)
+@Isolated("it counts the descriptors of this process")
 class FollowerAttackTest {
   private static final DeviceSpec DEVICE = DeviceSpec.parse("software");
   private static final String GPU = "GPU-67726166-742d-736f-6674-776172652d30";

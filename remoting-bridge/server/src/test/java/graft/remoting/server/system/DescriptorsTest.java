@@ -14,8 +14,10 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.api.parallel.Isolated;
 
 /** Descriptors that another process sends are all received or closed. */
+@Isolated("it counts the descriptors of this process")
 class DescriptorsTest {
   @TempDir Path folder;
   private Listener listener;

@@ -12,6 +12,7 @@ import java.nio.ByteOrder;
 import java.util.Random;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.parallel.Isolated;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -21,6 +22,7 @@ import org.junit.jupiter.params.provider.ValueSource;
  * this process and fails the test.
  */
 @Timeout(300)
+@Isolated("it watches the memory of this process")
 class DecoderFuzzTest {
   private static final int RECORDS = 100_000;
 
