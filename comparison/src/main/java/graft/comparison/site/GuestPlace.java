@@ -9,7 +9,7 @@ import graft.comparison.run.PlaceLostException;
 import graft.comparison.run.Program;
 import graft.comparison.run.Setting;
 import graft.deployment.AppliedGuest;
-import graft.deployment.DataConsent;
+import graft.deployment.Consent;
 import graft.deployment.DeploymentProgress;
 import graft.deployment.Deployments;
 import graft.deployment.UndoRun;
@@ -93,7 +93,7 @@ final class GuestPlace implements Place {
             "the deployment '" + state.deployment() + "' exists already",
             "graft destroy " + state.deployment() + " removes it");
       }
-      workspace.apply(false, DataConsent.NONE, progress);
+      workspace.apply(false, Consent.NONE, progress);
       return new GuestPlace(state, progress, environment, guests);
     } catch (UnfitHostException | HostUnreachableException e) {
       throw new NotPossibleException(e.getMessage());

@@ -44,7 +44,10 @@ class GuestsIntegrationTest {
   void twoGuestsSideBySideAndAllGoneAfterwards() throws Exception {
     String lab = descriptor("256MiB");
     assertThat(graft.run("plan", lab).as(0).out()).contains("guest " + TWO);
-    graft.run("apply", lab).as(0);
+    assertThat(graft.onTerminal("no\n", "apply", lab).as(1).out())
+        .contains("+ ", "Do this? [y/N] ", "graft apply was declined, and nothing was changed");
+    assertThat(graft.run("status", lab).as(7).out()).contains("not applied");
+    graft.onTerminal("y\n", "apply", lab).as(0);
 
     assertThat(graft.run("apply", lab).as(0).out()).contains("nothing to do");
     assertThat(graft.run("exec", lab, ONE, "--", "/usr/local/bin/program").as(0).out())

@@ -147,7 +147,7 @@ public final class DeviceAttachment {
 
   /** Takes the device from the guest. */
   public UndoRun.Result detach(DeploymentProgress progress) throws Exception {
-    return new UndoRun(state, "detach", progress).run(this::stepsToUndo, DataConsent.NONE);
+    return new UndoRun(state, "detach", progress).run(this::stepsToUndo, Consent.NONE);
   }
 
   private List<Step> stepsToUndo(JournalState journal) {

@@ -12,6 +12,7 @@ import graft.deployment.journal.JournalState;
 import graft.deployment.observe.Connections;
 import graft.deployment.state.DeploymentLock;
 import graft.deployment.state.StateFolder;
+import graft.deployment.step.Chain;
 import graft.deployment.step.Step;
 import graft.sriov.vf.HostAccess;
 import java.time.Clock;
@@ -58,8 +59,7 @@ public final class UndoRun {
    *
    * @throws DataKeptException before anything is undone, if data would be deleted without consent
    */
-  public Result run(Function<JournalState, List<Step>> choice, DataConsent consent)
-      throws Exception {
+  public Result run(Function<JournalState, List<Step>> choice, Consent consent) throws Exception {
     return run(choice, consent, false);
   }
 
@@ -68,12 +68,11 @@ public final class UndoRun {
    *
    * @throws DataKeptException before anything is undone, if data would be deleted without consent
    */
-  public Result last(DataConsent consent) throws Exception {
+  public Result last(Consent consent) throws Exception {
     return run(JournalState::lastRunNewestFirst, consent, true);
   }
 
-  private Result run(
-      Function<JournalState, List<Step>> choice, DataConsent consent, boolean restore)
+  private Result run(Function<JournalState, List<Step>> choice, Consent consent, boolean restore)
       throws Exception {
     if (!state.exists()) {
       return new Result(0, 0, List.of());
@@ -81,13 +80,12 @@ public final class UndoRun {
     return DeploymentLock.holding(state, () -> locked(choice, consent, restore));
   }
 
-  private Result locked(
-      Function<JournalState, List<Step>> choice, DataConsent consent, boolean restore)
+  private Result locked(Function<JournalState, List<Step>> choice, Consent consent, boolean restore)
       throws Exception {
     try (Connections connections = new Connections();
         Journal journal = Journal.open(state.journal(), Steps.CODEC, Clock.systemUTC())) {
       List<Step> steps = choice.apply(journal.state());
-      consent.require(command, Step.data(steps));
+      consent.require(command, () -> text(steps, restore), Step.data(steps));
       journal.note(command);
       LiveContext context = new LiveContext(connections, host, journal, progress);
       Result result =
@@ -104,6 +102,24 @@ public final class UndoRun {
       }
       return result;
     }
+  }
+
+  /** The steps in lines of a plan's form. */
+  private static String text(List<Step> steps, boolean restore) {
+    StringBuilder text = new StringBuilder();
+    Chain last = null;
+    for (Step step : steps) {
+      if (!step.chain().equals(last)) {
+        last = step.chain();
+        text.append("  ").append(last).append('\n');
+      }
+      text.append("    - undo: ").append(step.describe()).append('\n');
+    }
+    if (restore && !steps.isEmpty()) {
+      text.append("what that apply had removed or replaced is done again\n");
+    }
+    Step.data(steps).forEach(data -> text.append("deletes data: ").append(data).append('\n'));
+    return text.toString();
   }
 
   private Result restore(int undone, Journal journal, LiveContext context)
@@ -123,7 +139,7 @@ public final class UndoRun {
    */
   public static void destroy(StateFolder state, DeploymentProgress progress) throws Exception {
     Result result =
-        new UndoRun(state, "destroy", progress).run(JournalState::newestFirst, DataConsent.OWN);
+        new UndoRun(state, "destroy", progress).run(JournalState::newestFirst, Consent.OWN);
     if (!result.isWhole()) {
       throw new GraftException(
           "the deployment '"

@@ -125,8 +125,7 @@ public final class Workspace implements AutoCloseable {
    * @return the plan that was carried out
    * @throws DataKeptException before anything is changed, if data would be deleted without consent
    */
-  public Plan apply(boolean keep, DataConsent consent, DeploymentProgress progress)
-      throws Exception {
+  public Plan apply(boolean keep, Consent consent, DeploymentProgress progress) throws Exception {
     return apply(Optional.empty(), keep, consent, progress);
   }
 
@@ -137,18 +136,21 @@ public final class Workspace implements AutoCloseable {
    * @throws StalePlanException before anything is changed, if the plan is another one now
    */
   public Plan apply(
-      Optional<SavedPlan> saved, boolean keep, DataConsent consent, DeploymentProgress progress)
+      Optional<SavedPlan> saved, boolean keep, Consent consent, DeploymentProgress progress)
       throws Exception {
     return DeploymentLock.holding(state, () -> locked(saved, keep, consent, progress));
   }
 
   private Plan locked(
-      Optional<SavedPlan> saved, boolean keep, DataConsent consent, DeploymentProgress progress)
+      Optional<SavedPlan> saved, boolean keep, Consent consent, DeploymentProgress progress)
       throws Exception {
     try (Journal journal = Journal.open(state.journal(), Steps.CODEC, Clock.systemUTC())) {
       JournalState before = journal.state();
       Plan plan = plan(before, observe(before));
       saved.ifPresent(earlier -> earlier.require(plan, before));
+      if (saved.isEmpty() && !plan.isEmpty()) { // who has saved a plan has seen it
+        consent.requireChange("apply", plan::toText);
+      }
       plan.warnings().forEach(progress::warning);
       if (plan.isEmpty()) {
         return plan;

@@ -58,7 +58,7 @@ public final class ApplyCommand implements Callable<Integer> {
   @Parameters(paramLabel = "DESCRIPTOR|PLAN", description = "The descriptor, or a saved plan.")
   Path given;
 
-  @Mixin DataOption data;
+  @Mixin ChangeOption change;
 
   @Option(names = "--keep-on-failure", description = "If a step fails, undo nothing (exit code 5).")
   boolean keep;
@@ -68,7 +68,10 @@ public final class ApplyCommand implements Callable<Integer> {
   @Override
   public Integer call() throws Exception {
     Optional<Integer> code =
-        hosts.run(given.toString(), output, report -> report.apply(data.delete, keep));
+        hosts.run(
+            given.toString(),
+            output,
+            report -> report.apply(change.consent(output), change.deletesData(), keep));
     return code.isPresent() ? code.get() : onThisHost();
   }
 
@@ -83,7 +86,7 @@ public final class ApplyCommand implements Callable<Integer> {
       try {
         plan =
             workspace.apply(
-                saved, keep, data.consent(output), OperatorAudit.progress(output.err(), file));
+                saved, keep, change.consent(output), OperatorAudit.progress(output.err(), file));
       } catch (Exception e) {
         OperatorAudit.write(output.err(), "apply", Map.of("descriptor", file, "outcome", "failed"));
         throw e;

@@ -2,7 +2,7 @@ package graft.cli.deployment;
 
 import graft.cli.terminal.Output;
 import graft.cli.terminal.Question;
-import graft.deployment.DataConsent;
+import graft.deployment.Consent;
 import java.io.IOException;
 import java.util.List;
 import picocli.CommandLine.Option;
@@ -20,7 +20,7 @@ public final class DataOption {
   boolean delete;
 
   /** Consents if the option was given, else asks a person at a terminal. */
-  public DataConsent consent(Output output) {
+  public Consent consent(Output output) {
     return data -> delete || asked(output, data);
   }
 

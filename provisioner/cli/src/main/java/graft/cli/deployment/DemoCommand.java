@@ -7,7 +7,7 @@ import graft.cli.terminal.Prints;
 import graft.cli.terminal.TextProgress;
 import graft.common.GraftException;
 import graft.common.values.Seconds;
-import graft.deployment.DataConsent;
+import graft.deployment.Consent;
 import graft.deployment.DemoRun;
 import graft.deployment.DeploymentStatus;
 import graft.deployment.UndoRun;
@@ -154,7 +154,7 @@ public final class DemoCommand implements Callable<Integer> {
     plan();
     heading("apply");
     long start = System.nanoTime();
-    Plan applied = workspace.apply(false, DataConsent.NONE, new TextProgress(output.err()));
+    Plan applied = workspace.apply(false, Consent.NONE, new TextProgress(output.err()));
     output.say(
         applied.isEmpty()
             ? "nothing to do"

@@ -37,14 +37,17 @@ import picocli.CommandLine.Mixin;
 public final class DestroyCommand implements Callable<Integer> {
   @Mixin Output output;
   @Mixin Target target;
-  @Mixin DataOption data;
+  @Mixin ChangeOption change;
 
   @Mixin HostsOption hosts;
 
   @Override
   public Integer call() throws Exception {
     Optional<Integer> code =
-        hosts.run(target.given, output, report -> report.back("destroy", data.delete));
+        hosts.run(
+            target.given,
+            output,
+            report -> report.back("destroy", change.consent(output), change.deletesData()));
     return code.isPresent() ? code.get() : onThisHost();
   }
 
@@ -52,6 +55,6 @@ public final class DestroyCommand implements Callable<Integer> {
     StateFolder state = target.state();
     UndoRun undo = new UndoRun(state, "destroy", new TextProgress(output.err()));
     return UndoReport.report(
-        output, "destroy", state, undo.run(JournalState::newestFirst, data.consent(output)));
+        output, "destroy", state, undo.run(JournalState::newestFirst, change.consent(output)));
   }
 }

@@ -33,20 +33,23 @@ import picocli.CommandLine.Mixin;
 public final class UndoCommand implements Callable<Integer> {
   @Mixin Output output;
   @Mixin Target target;
-  @Mixin DataOption data;
+  @Mixin ChangeOption change;
 
   @Mixin HostsOption hosts;
 
   @Override
   public Integer call() throws Exception {
     Optional<Integer> code =
-        hosts.run(target.given, output, report -> report.back("undo", data.delete));
+        hosts.run(
+            target.given,
+            output,
+            report -> report.back("undo", change.consent(output), change.deletesData()));
     return code.isPresent() ? code.get() : onThisHost();
   }
 
   private int onThisHost() throws Exception {
     StateFolder state = target.state();
     UndoRun undo = new UndoRun(state, "undo", new TextProgress(output.err()));
-    return UndoReport.report(output, "undo", state, undo.last(data.consent(output)));
+    return UndoReport.report(output, "undo", state, undo.last(change.consent(output)));
   }
 }

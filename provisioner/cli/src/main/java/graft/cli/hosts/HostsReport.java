@@ -5,6 +5,7 @@ import graft.cli.terminal.OperatorAudit;
 import graft.cli.terminal.Output;
 import graft.common.values.Name;
 import graft.common.values.Seconds;
+import graft.deployment.Consent;
 import graft.deployment.hosts.HostReply;
 import graft.deployment.hosts.HostReply.Outcome;
 import graft.deployment.hosts.ManyHosts;
@@ -34,23 +35,47 @@ public final class HostsReport {
   public int plan() throws Exception {
     List<HostReply> replies = hosts.plan();
     List<Name> departed = hosts.departed();
-    long steps = 0;
-    for (HostReply reply : replies) {
-      output.say(HostPlanText.of(reply).stripTrailing());
-      steps += reply.objects("actions").size();
-    }
-    departed.forEach(host -> output.say(host + ": not in the descriptor any more\n  - destroy"));
-    output.say(hosts.deployment() + ": " + steps + " steps on " + count(replies.size(), "host"));
+    output.say(text(replies, departed));
     warn(replies);
     Map<String, Object> tree = tree(replies);
-    tree.put("steps", steps);
+    tree.put("steps", steps(replies));
     tree.put("departed", departed.stream().map(Name::text).toList());
     output.result(tree);
     return replies.stream().filter(r -> !r.isDone()).findFirst().map(HostsReport::code).orElse(0);
   }
 
-  /** Applies, and prints what became of each host. */
-  public int apply(boolean deleteData, boolean keep) throws Exception {
+  private static long steps(List<HostReply> replies) {
+    return replies.stream().mapToLong(reply -> reply.objects("actions").size()).sum();
+  }
+
+  private String text(List<HostReply> replies, List<Name> departed) {
+    StringBuilder text = new StringBuilder();
+    replies.forEach(reply -> text.append(HostPlanText.of(reply).stripTrailing()).append('\n'));
+    departed.forEach(
+        host -> text.append(host).append(": not in the descriptor any more\n  - destroy\n"));
+    return text.append(hosts.deployment())
+        .append(": ")
+        .append(steps(replies))
+        .append(" steps on ")
+        .append(count(replies.size(), "host"))
+        .toString();
+  }
+
+  /** What apply would do; empty if it is nothing. */
+  private String change() throws Exception {
+    List<HostReply> replies = hosts.plan();
+    List<Name> departed = hosts.departed();
+    boolean none = departed.isEmpty() && replies.stream().allMatch(HostReply::isDone);
+    return none && steps(replies) == 0 ? "" : text(replies, departed);
+  }
+
+  /**
+   * Applies, and prints what became of each host.
+   *
+   * @param consent to what the plans of the hosts say
+   */
+  public int apply(Consent consent, boolean deleteData, boolean keep) throws Exception {
+    consent.requireChange("apply", this::change);
     long start = System.nanoTime();
     List<HostReply> replies = hosts.apply(deleteData, keep);
     boolean isWhole = changed("apply", replies);
@@ -65,7 +90,9 @@ public final class HostsReport {
   }
 
   /** Takes back the last apply, or everything, and prints what became of each host. */
-  public int back(String command, boolean deleteData) throws Exception {
+  public int back(String command, Consent consent, boolean deleteData) throws Exception {
+    consent.requireChange(
+        command, () -> hosts.deployment() + ": " + command + " on each of its hosts");
     List<HostReply> replies =
         command.equals("undo") ? hosts.undo(deleteData) : hosts.destroy(deleteData);
     boolean isWhole = changed(command, replies);

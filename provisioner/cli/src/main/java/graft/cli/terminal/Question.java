@@ -11,6 +11,12 @@ import java.nio.file.Path;
 public final class Question {
   private Question() {}
 
+  /** One reader for all questions: it may have read the answer to the next one. */
+  private static final class Answers {
+    static final BufferedReader LINES =
+        new BufferedReader(new InputStreamReader(System.in, Charset.defaultCharset()));
+  }
+
   /** Whether both standard input and standard output are a terminal. */
   public static boolean canBeAsked() {
     return isTerminal(0) && isTerminal(1);
@@ -32,8 +38,7 @@ public final class Question {
   public static String ask(Output output, String question) throws IOException {
     output.out().print(question);
     output.out().flush();
-    String answer =
-        new BufferedReader(new InputStreamReader(System.in, Charset.defaultCharset())).readLine();
+    String answer = Answers.LINES.readLine();
     return answer == null ? "" : answer.strip();
   }
 }

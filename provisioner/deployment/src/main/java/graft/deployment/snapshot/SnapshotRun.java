@@ -2,7 +2,7 @@ package graft.deployment.snapshot;
 
 import graft.common.GraftException;
 import graft.deployment.AppliedGuest;
-import graft.deployment.DataConsent;
+import graft.deployment.Consent;
 import graft.deployment.DeploymentProgress;
 import graft.deployment.Deployments;
 import graft.deployment.PowerRun;
@@ -89,7 +89,7 @@ public final class SnapshotRun {
   }
 
   /** Restores a snapshot, which deletes what came after it. */
-  public ListedSnapshots restore(SnapshotName name, Optional<Stopping> stop, DataConsent consent)
+  public ListedSnapshots restore(SnapshotName name, Optional<Stopping> stop, Consent consent)
       throws Exception {
     run(
         "restore",
@@ -102,7 +102,7 @@ public final class SnapshotRun {
   }
 
   /** Deletes a snapshot; what the disks have now stays. */
-  public ListedSnapshots delete(SnapshotName name, Optional<Stopping> stop, DataConsent consent)
+  public ListedSnapshots delete(SnapshotName name, Optional<Stopping> stop, Consent consent)
       throws Exception {
     run(
         "delete",

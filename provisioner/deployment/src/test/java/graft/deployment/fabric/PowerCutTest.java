@@ -6,7 +6,7 @@ import static org.assertj.core.api.Assertions.catchThrowable;
 import graft.common.disk.PrivateFiles;
 import graft.common.grants.TokensFile;
 import graft.common.values.Name;
-import graft.deployment.DataConsent;
+import graft.deployment.Consent;
 import graft.deployment.QuietProgress;
 import graft.deployment.UndoRun;
 import graft.deployment.journal.JournalState;
@@ -203,7 +203,7 @@ class PowerCutTest {
       throws Exception {
     StateFolder lab = new StateFolder(SETUP, state().resolve("lab"));
     return new UndoRun(lab, command, new QuietProgress(), host.access)
-        .run(choice, DataConsent.OWN)
+        .run(choice, Consent.OWN)
         .errors();
   }
 

@@ -23,7 +23,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Data is deleted only with consent, and without it nothing else changes either. */
-class DataConsentTest {
+class ConsentTest {
   @TempDir Path folder;
   private StateFolder state;
   private Path disk;
@@ -42,7 +42,7 @@ class DataConsentTest {
     }
   }
 
-  private UndoRun.Result destroy(DataConsent consent) throws Exception {
+  private UndoRun.Result destroy(Consent consent) throws Exception {
     return new UndoRun(state, "destroy", new QuietProgress())
         .run(JournalState::newestFirst, consent);
   }
@@ -50,7 +50,7 @@ class DataConsentTest {
   @Test
   void withoutConsentNothingIsUndone() throws Exception {
     String before = Files.readString(state.journal());
-    assertThatThrownBy(() -> destroy(DataConsent.NONE))
+    assertThatThrownBy(() -> destroy(Consent.NONE))
         .isInstanceOf(DataKeptException.class)
         .hasMessageContaining("nothing was changed: the disk 'root' of alice, " + disk);
     assertThat(disk).hasContent("precious");
