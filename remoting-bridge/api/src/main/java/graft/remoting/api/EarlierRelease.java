@@ -18,7 +18,7 @@ import java.util.Map;
  */
 record EarlierRelease(String version, List<String> signatures) {
   /** The releases whose clients are served; each is a file in the folder "releases". */
-  private static final List<String> SERVED = List.of("0.1.0");
+  private static final List<String> SERVED = List.of("0.1.0", "0.2.0");
 
   /** Loads the releases whose clients are served. */
   static List<EarlierRelease> all() {
