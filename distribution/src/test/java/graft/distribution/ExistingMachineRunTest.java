@@ -1,20 +1,13 @@
 package graft.distribution;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
-import graft.common.program.CurrentUser;
 import java.io.IOException;
-import java.net.InetAddress;
-import java.net.ServerSocket;
-import java.net.Socket;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -29,71 +22,20 @@ import org.junit.jupiter.api.parallel.ResourceLock;
 @Timeout(300)
 @ResourceLock(UnprivilegedServerTest.USER)
 class ExistingMachineRunTest {
-  private static final Path SSHD = Path.of("/usr/sbin/sshd");
-  private static final Path MAKE =
-      Checkout.ROOT.resolve("provisioner/cli/src/test/resources/make-machine");
-
-  private static final Duration PATIENCE = Duration.ofSeconds(30);
-
   @TempDir Path folder;
-  private int port;
-  private Process server;
+  private SshHosts hosts;
 
   @BeforeEach
   void start() throws Exception {
-    assumeTrue(CurrentUser.isRoot(), "only root can enter another root folder");
-    assumeTrue(Files.isExecutable(SSHD), "no openssh-server here");
-    try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
-      port = socket.getLocalPort();
-    }
-    Finished made =
-        Finished.run(
-            folder,
-            Map.of("PATH", System.getenv("PATH")),
-            List.of(MAKE.toString(), folder.toString(), String.valueOf(port)));
-    assertThat(made.code()).as(made.err()).isZero();
-    server =
-        new ProcessBuilder(SSHD.toString(), "-D", "-e", "-f", folder + "/sshd.conf")
-            .redirectErrorStream(true)
-            .redirectOutput(folder.resolve("sshd.log").toFile())
-            .start();
-    long deadline = System.nanoTime() + PATIENCE.toNanos();
-    while (!listens()) {
-      assertThat(server.isAlive() && System.nanoTime() < deadline).as("sshd starts").isTrue();
-      Thread.onSpinWait();
-    }
-  }
-
-  private boolean listens() {
-    try (Socket socket = new Socket(InetAddress.getLoopbackAddress(), port)) {
-      return socket.isConnected();
-    } catch (IOException e) {
-      return false;
-    }
+    hosts = new SshHosts(folder, "e2e");
   }
 
   @AfterEach
   void stop() throws Exception {
-    if (server != null) {
-      graft("destroy", "e2e");
-      server.destroy();
-      server.waitFor();
+    if (hosts != null) {
+      hosts.run("destroy", "e2e");
+      hosts.end();
     }
-  }
-
-  private Finished graft(String... arguments) throws Exception {
-    List<String> command = new ArrayList<>(List.of(Checkout.HOME + "/bin/graft"));
-    command.addAll(List.of(arguments));
-    Map<String, String> environment =
-        Map.of(
-            "PATH", System.getenv("PATH"), "GRAFT_STATE_DIR", folder.resolve("state").toString());
-    return Finished.run(folder, environment, command, Duration.ofMinutes(2));
-  }
-
-  private String said(String... arguments) throws Exception {
-    Finished finished = graft(arguments);
-    assertThat(finished.code()).as(finished.out() + finished.err()).isZero();
-    return finished.out();
   }
 
   private List<String> files() throws IOException {
@@ -105,12 +47,12 @@ class ExistingMachineRunTest {
   /** The descriptor of the machine, as {@code adopt} writes it. */
   private String adopted() throws Exception {
     String lab = folder.resolve("e2e.yaml").toString();
-    said(
+    hosts.said(
         "adopt",
         "root@127.0.0.1",
         lab,
         "--port",
-        String.valueOf(port),
+        String.valueOf(hosts.machinePort()),
         "--key",
         folder.resolve("key").toString(),
         "--known-hosts",
@@ -123,17 +65,18 @@ class ExistingMachineRunTest {
     List<String> before = files();
     byte[] cache = Files.readAllBytes(folder.resolve("root/etc/ld.so.cache"));
     String lab = adopted();
-    said("apply", lab);
+    hosts.said("apply", lab);
     assertThat(Files.readAllBytes(folder.resolve("root/etc/ld.so.cache"))).isNotEqualTo(cache);
-    assertThat(said("verify", lab))
+    assertThat(hosts.said("verify", lab))
         .contains(": ok on Graft software device 0 at tcp://127.0.0.1:")
         .contains("this Graft's");
-    said("rotate", lab);
-    said("verify", lab);
-    String guest = said("status", lab).replaceFirst("(?s).*guest ([a-z0-9-]+): existing.*", "$1");
-    said("revoke", lab, guest);
-    assertThat(graft("verify", lab).out()).contains("failed");
-    said("destroy", lab);
+    hosts.said("rotate", lab);
+    hosts.said("verify", lab);
+    String guest =
+        hosts.said("status", lab).replaceFirst("(?s).*guest ([a-z0-9-]+): existing.*", "$1");
+    hosts.said("revoke", lab, guest);
+    assertThat(hosts.run("verify", lab).out()).contains("failed");
+    hosts.said("destroy", lab);
     assertThat(files()).isEqualTo(before);
     assertThat(Files.readAllBytes(folder.resolve("root/etc/ld.so.cache"))).isEqualTo(cache);
   }
@@ -152,19 +95,19 @@ class ExistingMachineRunTest {
     String both =
         "ok on Graft software device 0 %1$s tcp://127\\.0\\.0\\.1:\\d+;"
             + " Graft software device 0 %1$s tcp://127\\.0\\.0\\.1:\\d+";
-    said("apply", lab);
-    String status = said("status", lab);
+    hosts.said("apply", lab);
+    String status = hosts.said("status", lab);
     assertThat(status).containsPattern("CUDA " + both.formatted("by"));
     List<String> tokens = tokens();
-    said("rotate", lab);
+    hosts.said("rotate", lab);
     assertThat(tokens()).hasSize(2).doesNotHaveDuplicates().doesNotContainAnyElementsOf(tokens);
-    assertThat(said("verify", lab)).containsPattern(both.formatted("at"));
-    said("stop", lab, "second");
-    assertThat(graft("verify", lab).out()).contains("failed: 1 of 2 servers cannot be reached");
-    said("start", lab, "second");
-    said("revoke", lab, status.replaceFirst("(?s).*guest ([a-z0-9-]+): existing.*", "$1"));
-    assertThat(graft("verify", lab).out()).contains("failed");
-    said("destroy", lab);
+    assertThat(hosts.said("verify", lab)).containsPattern(both.formatted("at"));
+    hosts.said("stop", lab, "second");
+    assertThat(hosts.run("verify", lab).out()).contains("failed: 1 of 2 servers cannot be reached");
+    hosts.said("start", lab, "second");
+    hosts.said("revoke", lab, status.replaceFirst("(?s).*guest ([a-z0-9-]+): existing.*", "$1"));
+    assertThat(hosts.run("verify", lab).out()).contains("failed");
+    hosts.said("destroy", lab);
     assertThat(files()).isEqualTo(before);
   }
 

@@ -30,10 +30,12 @@ class HostFaultsTest {
 
   @TempDir Path folder;
   private SshHosts hosts;
+  private int gpuPort;
 
   @BeforeEach
   void start() throws Exception {
-    hosts = new SshHosts(folder);
+    hosts = new SshHosts(folder, "cluster", "one", "two");
+    gpuPort = SshHosts.freePort();
   }
 
   @AfterEach
@@ -48,7 +50,48 @@ class HostFaultsTest {
   }
 
   private String descriptor(String policy, String keyOfOne, String keyOfTwo) throws IOException {
-    return hosts.descriptor(policy, List.of(keyOfOne, keyOfTwo), List.of(programs, programs));
+    return descriptor(policy, List.of(keyOfOne, keyOfTwo), List.of(programs, programs));
+  }
+
+  /**
+   * Writes the descriptor: the first host has a GPU, and the machine that the second one sets up
+   * uses it.
+   *
+   * @param keys the files with the key for each host
+   * @param folders where each host has its programs
+   */
+  private String descriptor(String policy, List<String> keys, List<Path> folders)
+      throws IOException {
+    Path file = folder.resolve("cluster.yaml");
+    Files.writeString(
+        file,
+        """
+        graft: 1
+        on-failure: %1$s
+        hosts:
+        - {name: one, ssh: root@127.0.0.1, port: %4$d, key: %2$s/%3$s, known-hosts: %2$s/known-one, folder: %9$s}
+        - {name: two, ssh: root@127.0.0.1, port: %5$d, key: %2$s/%8$s, known-hosts: %2$s/known-two, folder: %10$s}
+        gpus:
+        - {name: gpu-a, host: one, device: software, server: {port: %6$d}}
+        guests:
+        - name: vm
+          host: two
+          existing: {ssh: root@127.0.0.1, port: %7$d, key: %2$s/key, known-hosts: %2$s/known-hosts}
+          vgpu: gpu-a
+          ready: {verify: false}
+        """
+            .formatted(
+                policy,
+                folder,
+                keys.get(0),
+                hosts.port("one"),
+                hosts.port("two"),
+                gpuPort,
+                hosts.machinePort(),
+                keys.get(1),
+                folders.get(0),
+                folders.get(1)));
+    return file.toString();
   }
 
   private void assertNothingLeft() {
@@ -69,7 +112,7 @@ class HostFaultsTest {
   void programsThatAreNotBroughtWholeLeaveNothing() throws Exception {
     Path small = folder.resolve("small");
     hosts.mount(small, "16m");
-    String lab = hosts.descriptor("leave", List.of("key", "key"), List.of(programs, small));
+    String lab = descriptor("leave", List.of("key", "key"), List.of(programs, small));
     hosts.enter(
         "two",
         """
@@ -141,16 +184,16 @@ class HostFaultsTest {
   private void operatorsDisk(String lab) throws Exception {
     String record = Files.readString(hosts.record());
     Path moved = folder.resolve("moved");
-    Files.move(folder.resolve("operator"), moved);
-    hosts.mount(folder.resolve("operator"), "64k");
+    Files.move(hosts.operator(), moved);
+    hosts.mount(hosts.operator(), "64k");
     Path all = folder.resolve("operator/.operated/cluster");
     Files.createDirectories(all);
     Files.copy(moved.resolve(".operated/cluster/hosts.json"), hosts.record());
-    Path filler = SshHosts.fill(folder.resolve("operator"));
+    Path filler = SshHosts.fill(hosts.operator());
     assertThat(hosts.ends(1, "apply", lab)).contains("cannot lock ");
     Files.delete(filler);
     Files.writeString(all.resolve("lock"), "1");
-    SshHosts.fill(folder.resolve("operator"));
+    SshHosts.fill(hosts.operator());
     String before = Files.readString(hosts.journal("one"));
     assertThat(hosts.ends(1, "apply", lab))
         .contains("hosts.json: No space left on device", "no host was changed; free some space");
@@ -181,7 +224,7 @@ class HostFaultsTest {
     assertThat(hosts.ends(4, "apply", lab))
         .contains("one: FAILED: ssh root@", "two: not begun, since 'one' failed");
     assertThat(hosts.state("two")).doesNotExist();
-    Files.writeString(folder.resolve("known-one"), "");
+    Files.writeString(hosts.known("one"), "");
     assertThat(hosts.ends(4, "plan", descriptor("leave")))
         .contains("one: FAILED: ", "Host key verification failed", "ssh-keyscan -p ");
     hosts.know("one", "other-key");

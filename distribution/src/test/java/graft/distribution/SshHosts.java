@@ -17,9 +17,8 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * Two hosts and a machine on this machine: an SSH server with a port for each. The first host has a
- * GPU, and the machine that the second one sets up uses it. Each host has a state folder of its
- * own, {@code HOST/state}.
+ * A machine that exists already and hosts of a deployment, on this machine: an SSH server with a
+ * port for each. Each host has a state folder of its own, {@code HOST/state}.
  */
 final class SshHosts {
   private static final Path SSHD = Path.of("/usr/sbin/sshd");
@@ -30,7 +29,9 @@ final class SshHosts {
   /** What a session of a host runs if it is to run what the operator says. */
   static final String WORKS = "exec /bin/sh -c \"$SSH_ORIGINAL_COMMAND\"";
 
-  final Path folder;
+  private final Path folder;
+  private final String deployment;
+  private final List<String> names;
   private final List<Integer> ports = new ArrayList<>();
   private final List<Path> mounts = new ArrayList<>();
   private final Process server;
@@ -39,22 +40,23 @@ final class SshHosts {
    * Starts the SSH server.
    *
    * @param folder an empty one
+   * @param names of the hosts, those first whose GPUs others use
    */
-  SshHosts(Path folder) throws Exception {
+  SshHosts(Path folder, String deployment, String... names) throws Exception {
     assumeTrue(CurrentUser.isRoot(), "only root can enter another root folder");
     assumeTrue(Files.isExecutable(SSHD), "no openssh-server here");
     this.folder = folder;
-    for (int i = 0; i < 4; i++) { // the machine's, the hosts', the GPU's
-      try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
-        ports.add(socket.getLocalPort());
-      }
+    this.deployment = deployment;
+    this.names = List.of(names);
+    for (int i = 0; i <= names.length; i++) {
+      ports.add(freePort());
     }
-    done(MAKE.toString(), folder.toString(), String.valueOf(ports.get(0)));
+    done(MAKE.toString(), folder.toString(), String.valueOf(machinePort()));
     String sshd = Files.readString(folder.resolve("sshd.conf"));
     String machine = sshd.substring(sshd.indexOf("ForceCommand"));
-    StringBuilder config = new StringBuilder(sshd.replace(machine, ""));
-    StringBuilder matches = new StringBuilder("Match LocalPort " + ports.get(0) + "\n" + machine);
-    for (String host : List.of("one", "two")) {
+    StringBuilder config = new StringBuilder(sshd.replace(machine, "MaxStartups 100\n"));
+    StringBuilder matches = new StringBuilder("Match LocalPort " + machinePort() + "\n" + machine);
+    for (String host : names) {
       config.append("Port ").append(port(host)).append('\n');
       Files.createDirectory(folder.resolve(host));
       enter(host, WORKS);
@@ -76,20 +78,36 @@ final class SshHosts {
     assertThat(server.isAlive()).as(Files.readString(folder.resolve("sshd.log"))).isTrue();
   }
 
-  private int port(String host) {
-    return ports.get(host.equals("one") ? 1 : 2);
+  /** A port that no program uses now. */
+  static int freePort() throws IOException {
+    try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+      return socket.getLocalPort();
+    }
   }
 
-  /** Adds the public key of a file to those that a host is known by. */
+  int machinePort() {
+    return ports.get(0);
+  }
+
+  int port(String host) {
+    return ports.get(1 + names.indexOf(host));
+  }
+
+  /** The file with the keys that a host is known by. */
+  Path known(String host) {
+    return folder.resolve("known-" + host);
+  }
+
+  /** Replaces the keys that a host is known by, by the public key of a file. */
   void know(String host, String key) throws IOException {
     String line =
         "[127.0.0.1]:" + port(host) + " " + Files.readString(folder.resolve(key + ".pub"));
-    Path known = folder.resolve("known-" + host);
-    Files.writeString(known, line);
+    Files.writeString(known(host), line);
   }
 
   private boolean listens() {
-    try (Socket socket = new Socket(InetAddress.getLoopbackAddress(), port("two"))) {
+    try (Socket socket =
+        new Socket(InetAddress.getLoopbackAddress(), ports.get(ports.size() - 1))) {
       return socket.isConnected();
     } catch (IOException e) {
       return false;
@@ -123,51 +141,17 @@ final class SshHosts {
   }
 
   Path journal(String host) {
-    return state(host).resolve("cluster/journal.jsonl");
+    return state(host).resolve(deployment).resolve("journal.jsonl");
   }
 
   /** The operator's record. */
   Path record() {
-    return folder.resolve("operator/.operated/cluster/hosts.json");
+    return operator().resolve(".operated").resolve(deployment).resolve("hosts.json");
   }
 
-  /**
-   * Writes the descriptor.
-   *
-   * @param keys the files with the key for each host
-   * @param programs where each host has its programs
-   */
-  String descriptor(String policy, List<String> keys, List<Path> programs) throws IOException {
-    Path file = folder.resolve("cluster.yaml");
-    Files.writeString(
-        file,
-        """
-        graft: 1
-        on-failure: %1$s
-        hosts:
-        - {name: one, ssh: root@127.0.0.1, port: %4$d, key: %2$s/%3$s, known-hosts: %2$s/known-one, folder: %9$s}
-        - {name: two, ssh: root@127.0.0.1, port: %5$d, key: %2$s/%8$s, known-hosts: %2$s/known-two, folder: %10$s}
-        gpus:
-        - {name: gpu-a, host: one, device: software, server: {port: %6$d}}
-        guests:
-        - name: vm
-          host: two
-          existing: {ssh: root@127.0.0.1, port: %7$d, key: %2$s/key, known-hosts: %2$s/known-hosts}
-          vgpu: gpu-a
-          ready: {verify: false}
-        """
-            .formatted(
-                policy,
-                folder,
-                keys.get(0),
-                port("one"),
-                port("two"),
-                ports.get(3),
-                ports.get(0),
-                keys.get(1),
-                programs.get(0),
-                programs.get(1)));
-    return file.toString();
+  /** The state folder of the operator's Graft. */
+  Path operator() {
+    return folder.resolve("operator");
   }
 
   /** Mounts a small file system. */
@@ -200,7 +184,7 @@ final class SshHosts {
   Process start(String... arguments) throws IOException {
     ProcessBuilder builder = new ProcessBuilder(command(arguments)).directory(folder.toFile());
     builder.environment().clear();
-    builder.environment().putAll(environment(folder.resolve("operator")));
+    builder.environment().putAll(environment(operator()));
     return builder
         .redirectErrorStream(true)
         .redirectOutput(folder.resolve("operator.log").toFile())
@@ -209,11 +193,16 @@ final class SshHosts {
 
   /** Runs the operator's Graft. */
   Finished run(String... arguments) throws Exception {
-    return run(folder.resolve("operator"), arguments);
+    return run(operator(), arguments);
+  }
+
+  /** Runs a host's Graft. */
+  Finished runOn(String host, String... arguments) throws Exception {
+    return run(state(host), arguments);
   }
 
   private Finished run(Path state, String... arguments) throws Exception {
-    return Finished.run(folder, environment(state), command(arguments), Duration.ofMinutes(2));
+    return Finished.run(folder, environment(state), command(arguments), Duration.ofMinutes(3));
   }
 
   private static Map<String, String> environment(Path state) {
@@ -236,6 +225,13 @@ final class SshHosts {
     return all;
   }
 
+  /** Runs the operator's Graft, which has to succeed, and returns what it printed as its result. */
+  String said(String... arguments) throws Exception {
+    Finished finished = run(arguments);
+    assertThat(finished.code()).as(finished.out() + finished.err()).isZero();
+    return finished.out();
+  }
+
   private void done(String... command) throws Exception {
     Finished finished =
         Finished.run(folder, Map.of("PATH", System.getenv("PATH")), List.of(command));
@@ -244,9 +240,9 @@ final class SshHosts {
 
   /** Ends what a failed test has left, and the SSH server. */
   void end() throws Exception {
-    for (String host : List.of("two", "one")) {
-      if (Files.exists(state(host).resolve("cluster"))) {
-        run(state(host), "destroy", "cluster");
+    for (int i = names.size() - 1; i >= 0; i--) {
+      if (Files.exists(state(names.get(i)).resolve(deployment))) {
+        runOn(names.get(i), "destroy", deployment);
       }
     }
     server.destroy();
