@@ -34,17 +34,6 @@ public interface Consent {
   }
 
   /**
-   * Asks for a change, and for the data that is deleted with it.
-   *
-   * @throws GraftException if the change was declined
-   * @throws DataKeptException if the data has to stay
-   */
-  default void require(String command, Change change, List<String> data) throws Exception {
-    requireChange(command, change);
-    require(command, data);
-  }
-
-  /**
    * Asks for a change.
    *
    * @throws GraftException if it was declined
@@ -58,7 +47,7 @@ public interface Consent {
   }
 
   /**
-   * Asks, if there is something to ask for.
+   * Asks for the data that a command would delete, if there is any.
    *
    * @throws DataKeptException if the data has to stay
    */

@@ -85,7 +85,8 @@ public final class UndoRun {
     try (Connections connections = new Connections();
         Journal journal = Journal.open(state.journal(), Steps.CODEC, Clock.systemUTC())) {
       List<Step> steps = choice.apply(journal.state());
-      consent.require(command, () -> text(steps, restore), Step.data(steps));
+      consent.requireChange(command, () -> text(steps, restore));
+      consent.require(command, Step.data(steps));
       journal.note(command);
       LiveContext context = new LiveContext(connections, host, journal, progress);
       Result result =

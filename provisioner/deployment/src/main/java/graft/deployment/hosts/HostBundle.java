@@ -84,19 +84,20 @@ public final class HostBundle implements AutoCloseable {
   private boolean isNamed(Path file) {
     Path path = home.relativize(file);
     boolean left = NOT_NAMED.contains(path.getName(0).toString()) && !path.endsWith("made-from");
+    return isPacked(file) && !left;
+  }
+
+  /** A host makes the class archives of its Java itself. */
+  private boolean isPacked(Path file) {
     return Files.isRegularFile(file, LinkOption.NOFOLLOW_LINKS)
-        && !left
-        && !path.toString().contains(".jsa");
+        && !home.relativize(file).toString().contains(".jsa");
   }
 
   /** How much space the programs need on a host. */
   MemorySize unpacked() {
     try (Stream<Path> walk = Files.walk(home)) {
       return new MemorySize(
-          walk.filter(file -> Files.isRegularFile(file, LinkOption.NOFOLLOW_LINKS))
-              .filter(file -> !file.toString().contains(".jsa"))
-              .mapToLong(file -> file.toFile().length())
-              .sum());
+          walk.filter(this::isPacked).mapToLong(file -> file.toFile().length()).sum());
     } catch (IOException e) {
       throw new GraftException(
           "cannot read the programs in " + home + ": " + e.getMessage(), "", e);

@@ -42,7 +42,8 @@ public final class SshLink implements HostLink {
 
   /**
    * The programs appear whole or not at all, also if two operators bring them, the disk is full or
-   * the power is cut. What a power cut has left of earlier ones goes. It prints how much is free.
+   * the power is cut. The script removes folders that were left unfinished more than an hour ago,
+   * and prints how much space is free.
    */
   private static final String BRING =
       """

@@ -187,7 +187,7 @@ final class SshUri {
         "Graft does not follow "
             + what
             + ": "
-            + REFUSED.getOrDefault(name, "only keyfile and known_hosts do")
+            + REFUSED.getOrDefault(name, "it follows keyfile and known_hosts alone")
             + "; leave it out");
   }
 
