@@ -98,7 +98,7 @@ import picocli.CommandLine.TypeConversionException;
       "  graft validate lab.yaml         check it",
       "  graft plan lab.yaml             see what would change",
       "  graft apply lab.yaml            change it",
-      "  graft exec lab.yaml alice -- nvidia-smi",
+      "  graft exec lab.yaml alice -- /usr/local/bin/vectorAdd",
       "  graft destroy lab.yaml          remove everything again",
       "  graft run --device software -- ./vectorAdd",
       "",
