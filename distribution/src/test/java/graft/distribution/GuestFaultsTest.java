@@ -219,6 +219,31 @@ final class GuestFaultsTest {
     assertThat(lab.inGuest(guest, "cat /proc/$(pidof loop)/maps /tmp/loop"))
         .contains("libcuda.so.1 (deleted)\n", "looping")
         .doesNotContain("ended");
+    assertPlanNamesPrograms();
+  }
+
+  /** The program that loops now, and that it does not when it has ended. */
+  private void assertPlanNamesPrograms() throws Exception {
+    String before = Files.readString(lab.descriptor());
+    Files.writeString(
+        lab.descriptor(),
+        before
+            .replace("device: software", "device: software, server: {workers: 0}")
+            .replace("ttyS0 quiet", "ttyS0 quiet again"));
+    assertThat(lab.graft(0, "plan", descriptor))
+        .contains("guest " + guest + ": restarts; 1 program runs on its vGPU now\n")
+        .contains("lose their sessions; programs that use it now: " + guest + " 1\n");
+    assertThat(lab.graft(7, "diff", descriptor))
+        .contains("~ guest " + guest + ": restarts; 1 program runs on its vGPU now\n");
+    lab.inGuest(guest, "kill $(pidof loop); while pidof loop; do sleep 0.1; done");
+    String plan = lab.graft(0, "plan", descriptor);
+    while (plan.contains("1 program")) { // the server may need a moment, and the test has a limit
+      plan = lab.graft(0, "plan", descriptor);
+    }
+    assertThat(plan)
+        .contains("guest " + guest + ": restarts; no program runs on its vGPU now\n")
+        .contains("lose their sessions; no program uses it now\n");
+    Files.writeString(lab.descriptor(), before);
   }
 
   private Path copyOfTheClient() throws Exception {

@@ -8,6 +8,7 @@ import graft.deployment.descriptor.Node;
 import graft.deployment.descriptor.gpu.Owner;
 import graft.deployment.journal.JournalState;
 import graft.deployment.observe.Connections;
+import graft.deployment.programs.ServerQuestion;
 import graft.deployment.step.host.HostServer;
 import graft.guests.connection.GuestConnection;
 import graft.guests.payload.Payload;
@@ -44,19 +45,6 @@ public final class LiveCheck {
   private final Connections connections;
   private final ServerQuestion question;
   private final Duration limit;
-
-  /** Asks a server of this host. */
-  @FunctionalInterface
-  public interface ServerQuestion {
-    /**
-     * Returns the server's answer, whose {@code sessions} are a list.
-     *
-     * @param socket the socket by which operators ask it
-     * @param limit how long it may take
-     * @throws IOException if it does not answer
-     */
-    Map<String, Object> ask(Path socket, Duration limit) throws IOException;
-  }
 
   /**
    * A check of a deployment.

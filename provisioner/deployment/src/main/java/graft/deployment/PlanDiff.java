@@ -83,7 +83,7 @@ public final class PlanDiff {
     return new ChangedObject(
         chain.toString(),
         !there ? "add" : stays || undone.size() < size(chain, journal) ? "change" : "remove",
-        plan.consequences().getOrDefault(chain, ""),
+        plan.meaning(chain),
         settings,
         done,
         undone,

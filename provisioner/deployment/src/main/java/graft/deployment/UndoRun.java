@@ -10,6 +10,9 @@ import graft.deployment.journal.Entry;
 import graft.deployment.journal.Journal;
 import graft.deployment.journal.JournalState;
 import graft.deployment.observe.Connections;
+import graft.deployment.plan.Plan;
+import graft.deployment.programs.RunningPrograms;
+import graft.deployment.programs.ServerQuestion;
 import graft.deployment.state.DeploymentLock;
 import graft.deployment.state.StateFolder;
 import graft.deployment.step.Chain;
@@ -17,6 +20,9 @@ import graft.deployment.step.Step;
 import graft.sriov.vf.HostAccess;
 import java.time.Clock;
 import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
 import java.util.function.Function;
 
 /** Undoes steps of a deployment, and deletes its folder when nothing is left. */
@@ -25,12 +31,19 @@ public final class UndoRun {
   private final String command;
   private final DeploymentProgress progress;
   private final HostAccess host;
+  private Optional<ServerQuestion> question = Optional.empty();
 
   /**
    * @param command for the journal, and for the message after an interruption
    */
   public UndoRun(StateFolder state, String command, DeploymentProgress progress) {
     this(state, command, progress, HostAccess.thisHost());
+  }
+
+  /** Tells whoever is asked for consent which programs would lose their sessions. */
+  public UndoRun asking(ServerQuestion servers) {
+    question = Optional.of(servers);
+    return this;
   }
 
   /** For a host that is not this one. */
@@ -85,7 +98,8 @@ public final class UndoRun {
     try (Connections connections = new Connections();
         Journal journal = Journal.open(state.journal(), Steps.CODEC, Clock.systemUTC())) {
       List<Step> steps = choice.apply(journal.state());
-      consent.requireChange(command, () -> text(steps, restore));
+      JournalState before = journal.state();
+      consent.requireChange(command, () -> text(steps, restore, programs(before, steps)));
       consent.require(command, Step.data(steps));
       journal.note(command);
       LiveContext context = new LiveContext(connections, host, journal, progress);
@@ -105,14 +119,23 @@ public final class UndoRun {
     }
   }
 
+  private Map<Chain, Plan.Programs> programs(JournalState journal, List<Step> steps) {
+    return question
+        .map(ask -> new RunningPrograms(journal, ask).ended(steps, Set.of()))
+        .orElse(Map.of());
+  }
+
   /** The steps in lines of a plan's form. */
-  private static String text(List<Step> steps, boolean restore) {
+  private static String text(
+      List<Step> steps, boolean restore, Map<Chain, Plan.Programs> programs) {
     StringBuilder text = new StringBuilder();
     Chain last = null;
     for (Step step : steps) {
       if (!step.chain().equals(last)) {
         last = step.chain();
-        text.append("  ").append(last).append('\n');
+        Plan.Programs ended = programs.get(last);
+        text.append("  ").append(last);
+        text.append(ended == null ? "" : ": " + ended.words()).append('\n');
       }
       text.append("    - undo: ").append(step.describe()).append('\n');
     }

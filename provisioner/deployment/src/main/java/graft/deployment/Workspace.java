@@ -21,6 +21,8 @@ import graft.deployment.plan.GuestPayload;
 import graft.deployment.plan.Plan;
 import graft.deployment.plan.PlanInput;
 import graft.deployment.plan.Planner;
+import graft.deployment.programs.RunningPrograms;
+import graft.deployment.programs.ServerQuestion;
 import graft.deployment.state.DeploymentLock;
 import graft.deployment.state.Layout;
 import graft.deployment.state.StateFolder;
@@ -40,6 +42,7 @@ public final class Workspace implements AutoCloseable {
   private final DescriptorFile file;
   private final StateFolder state;
   private final Connections connections;
+  private final Optional<ServerQuestion> question;
 
   public Workspace(Path descriptor) throws InvalidDescriptorException {
     this(DescriptorReader.read(descriptor));
@@ -51,22 +54,40 @@ public final class Workspace implements AutoCloseable {
    * @throws GraftException if it is of many hosts, each of which has a workspace of its own
    */
   public Workspace(DescriptorFile file) {
-    this(file, new Connections());
+    this(file, new Connections(), Optional.empty());
+    Deployments.refuseHosts(file);
+  }
+
+  /**
+   * A descriptor that was read, whose plans say which programs they end.
+   *
+   * @param question for the servers of this deployment
+   * @throws GraftException if it is of many hosts, each of which has a workspace of its own
+   */
+  public Workspace(DescriptorFile file, ServerQuestion question) {
+    this(file, new Connections(), Optional.of(question));
     Deployments.refuseHosts(file);
   }
 
   /** A descriptor whose connections also serve others; whoever closes it closes them. */
   Workspace(DescriptorFile file, Connections connections) {
+    this(file, connections, Optional.empty());
+  }
+
+  private Workspace(
+      DescriptorFile file, Connections connections, Optional<ServerQuestion> question) {
     this.file = file;
     this.state = StateFolder.of(file.descriptor().deploymentName());
     this.connections = connections;
+    this.question = question;
   }
 
   /** A copy with one guest replaced; it shares the connections. */
   public Workspace with(Guest before, Guest after) {
     file.positions().same(after, before);
     Descriptor changed = file.descriptor().with(before, after);
-    return new Workspace(new DescriptorFile(changed, file.path(), file.positions()), connections);
+    return new Workspace(
+        new DescriptorFile(changed, file.path(), file.positions()), connections, question);
   }
 
   public DescriptorFile file() {
@@ -97,7 +118,8 @@ public final class Workspace implements AutoCloseable {
    */
   public Plan plan(JournalState journal, Snapshot snapshot) {
     SecondFile.refuse(file, journal);
-    return Planner.plan(input(journal, snapshot));
+    Plan plan = Planner.plan(input(journal, snapshot));
+    return question.map(ask -> new RunningPrograms(journal, ask).in(plan)).orElse(plan);
   }
 
   /**

@@ -11,6 +11,7 @@ import graft.deployment.descriptor.DescriptorReader;
 import graft.deployment.journal.Journal;
 import graft.deployment.journal.JournalState;
 import graft.deployment.observe.Connections;
+import graft.deployment.programs.ServerQuestion;
 import graft.deployment.state.ServerProcess;
 import graft.deployment.step.host.StartServer;
 import graft.guests.connection.Ended;
@@ -80,7 +81,7 @@ class LiveCheckTest {
   }
 
   private static List<LiveFinding> examine(
-      JournalState journal, DeploymentStatus status, LiveCheck.ServerQuestion question) {
+      JournalState journal, DeploymentStatus status, ServerQuestion question) {
     return new LiveCheck("lab", journal, new Connections(), question, LIMIT)
         .examine(status, Optional.empty());
   }

@@ -10,7 +10,9 @@ import graft.cli.terminal.Prints;
 import graft.common.values.Seconds;
 import graft.deployment.SavedPlan;
 import graft.deployment.Workspace;
+import graft.deployment.descriptor.DescriptorReader;
 import graft.deployment.plan.Plan;
+import graft.remoting.server.operate.OperatorClient;
 import java.nio.file.Path;
 import java.util.LinkedHashMap;
 import java.util.Locale;
@@ -81,7 +83,8 @@ public final class ApplyCommand implements Callable<Integer> {
         SavedPlan.isOne(given) ? Optional.of(SavedPlan.read(given)) : Optional.empty();
     Path descriptor = saved.map(SavedPlan::descriptor).orElse(given);
     String file = descriptor.toAbsolutePath().normalize().toString();
-    try (Workspace workspace = new Workspace(descriptor)) {
+    try (Workspace workspace =
+        new Workspace(DescriptorReader.read(descriptor), OperatorClient::sessions)) {
       Plan plan;
       try {
         plan =

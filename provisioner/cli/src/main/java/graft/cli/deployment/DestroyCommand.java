@@ -9,6 +9,7 @@ import graft.cli.terminal.TextProgress;
 import graft.deployment.UndoRun;
 import graft.deployment.journal.JournalState;
 import graft.deployment.state.StateFolder;
+import graft.remoting.server.operate.OperatorClient;
 import java.util.Optional;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
@@ -53,7 +54,9 @@ public final class DestroyCommand implements Callable<Integer> {
 
   private int onThisHost() throws Exception {
     StateFolder state = target.state();
-    UndoRun undo = new UndoRun(state, "destroy", new TextProgress(output.err()));
+    UndoRun undo =
+        new UndoRun(state, "destroy", new TextProgress(output.err()))
+            .asking(OperatorClient::sessions);
     return UndoReport.report(
         output, "destroy", state, undo.run(JournalState::newestFirst, change.consent(output)));
   }

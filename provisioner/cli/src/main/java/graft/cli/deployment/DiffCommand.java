@@ -8,6 +8,7 @@ import graft.deployment.PlanDiff;
 import graft.deployment.Workspace;
 import graft.deployment.descriptor.DescriptorReader;
 import graft.deployment.journal.JournalState;
+import graft.remoting.server.operate.OperatorClient;
 import java.nio.file.Path;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
@@ -38,7 +39,8 @@ public final class DiffCommand implements Callable<Integer> {
 
   @Override
   public Integer call() throws Exception {
-    try (Workspace workspace = new Workspace(DescriptorReader.readOrStandardInput(descriptor))) {
+    try (Workspace workspace =
+        new Workspace(DescriptorReader.readOrStandardInput(descriptor), OperatorClient::sessions)) {
       JournalState journal = workspace.journal();
       PlanDiff diff = new PlanDiff(workspace.plan(journal, workspace.observe(journal)), journal);
       output.say(diff.toText().stripTrailing());

@@ -13,6 +13,7 @@ import graft.deployment.Workspace;
 import graft.deployment.descriptor.DescriptorReader;
 import graft.deployment.journal.JournalState;
 import graft.deployment.plan.Plan;
+import graft.remoting.server.operate.OperatorClient;
 import java.nio.file.Path;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
@@ -85,7 +86,8 @@ public final class PlanCommand implements Callable<Integer> {
       throw new GraftException(
           "a plan of standard input cannot be saved", "write the descriptor to a file first");
     }
-    try (Workspace workspace = new Workspace(DescriptorReader.readOrStandardInput(descriptor))) {
+    try (Workspace workspace =
+        new Workspace(DescriptorReader.readOrStandardInput(descriptor), OperatorClient::sessions)) {
       JournalState journal = workspace.journal();
       Plan plan = workspace.plan(journal, workspace.observe(journal));
       if (out != null) {

@@ -8,6 +8,7 @@ import graft.cli.terminal.Prints;
 import graft.cli.terminal.TextProgress;
 import graft.deployment.UndoRun;
 import graft.deployment.state.StateFolder;
+import graft.remoting.server.operate.OperatorClient;
 import java.util.Optional;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
@@ -49,7 +50,8 @@ public final class UndoCommand implements Callable<Integer> {
 
   private int onThisHost() throws Exception {
     StateFolder state = target.state();
-    UndoRun undo = new UndoRun(state, "undo", new TextProgress(output.err()));
+    UndoRun undo =
+        new UndoRun(state, "undo", new TextProgress(output.err())).asking(OperatorClient::sessions);
     return UndoReport.report(output, "undo", state, undo.last(change.consent(output)));
   }
 }

@@ -26,6 +26,7 @@ import java.io.OutputStream;
 import java.io.PrintWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
@@ -67,6 +68,13 @@ import picocli.CommandLine.Spec;
     })
 public final class ConsoleCommand implements Callable<Integer> {
   private static final int PAUSE_MILLIS = 200;
+
+  /** How long a guest may take to be off that says that it is shutting down. */
+  private static final Duration STOPS = Duration.ofSeconds(30);
+
+  /** How long a hypervisor may take to notice that a guest stops. */
+  private static final Duration NOTICED = Duration.ofSeconds(2);
+
   private static final int LINES = 40;
 
   /** How many lines are shown before a terminal takes over. */
@@ -195,11 +203,11 @@ public final class ConsoleCommand implements Callable<Integer> {
     }
   }
 
-  private int ended(Guest domain, ConsoleSession.End end) {
+  private int ended(Guest domain, ConsoleSession.End end) throws InterruptedException {
     if (end == ConsoleSession.End.LEFT) {
       return ExitCode.OK;
     }
-    GuestState state = domain.state();
+    GuestState state = settled(domain);
     if (state.isActive()) {
       throw new GraftException(
           "the console of '" + guest + "' was closed while the guest is " + state.words(),
@@ -208,6 +216,19 @@ public final class ConsoleCommand implements Callable<Integer> {
     output.err().println("the guest '" + guest + "' is " + state.words());
     output.err().flush();
     return ExitCode.OK;
+  }
+
+  /** The console of a guest that stops is closed before the hypervisor says that it is off. */
+  private static GuestState settled(Guest domain) throws InterruptedException {
+    long start = System.nanoTime();
+    GuestState state = domain.state();
+    while (state.isActive()
+        && System.nanoTime() - start
+            < (state == GuestState.SHUTTING_DOWN ? STOPS : NOTICED).toNanos()) {
+      Thread.sleep(PAUSE_MILLIS);
+      state = domain.state();
+    }
+    return state;
   }
 
   private void show(AppliedGuest reached, Guest domain) throws Exception {

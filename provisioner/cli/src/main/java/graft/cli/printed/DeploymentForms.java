@@ -20,7 +20,14 @@ public final class DeploymentForms {
       @Doc("The GPUs that plan chose.") List<Placement> placements,
       @Doc("The steps, in their order.") List<PlannedStep> actions,
       @Doc("The data that would be deleted.") List<String> deletedData,
-      @Doc("What the plan means, by object: guest alice.") Map<String, String> consequences) {}
+      @Doc("What the plan means, by object: guest alice.") Map<String, String> consequences,
+      @Doc("The programs that lose their sessions.") List<Programs> programs) {}
+
+  /** Programs that use now what a plan takes away. */
+  public record Programs(
+      @Doc("guest alice, or server gpu0.") String object,
+      @Doc("null if it is not known.") Optional<Integer> sessions,
+      @Doc("The same in words, with the reason if it is not known.") String text) {}
 
   /** A step of a plan. */
   public record PlannedStep(

@@ -8,6 +8,9 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 /**
  * What will be done, in order: first everything that is undone, then everything that is done.
@@ -20,6 +23,7 @@ import java.util.Map;
  * @param channels the order of each guest's channels
  * @param consequences for guests and servers that exist, in words
  * @param choices the GPUs that were chosen for guests, with the reasons
+ * @param programs those that lose their sessions, where their servers were asked
  */
 public record Plan(
     String deployment,
@@ -29,7 +33,16 @@ public record Plan(
     List<String> notes,
     List<ChannelChoice> channels,
     Map<Chain, String> consequences,
-    List<Choice> choices) {
+    List<Choice> choices,
+    Map<Chain, Programs> programs) {
+  /**
+   * The programs that use now what a plan takes away.
+   *
+   * @param sessions how many; null if it is not known
+   * @param words the same for people, with the reason if it is not known
+   */
+  public record Programs(Integer sessions, String words) {}
+
   /** A part of a plan, without the order of channels. */
   public Plan(
       String deployment,
@@ -37,7 +50,7 @@ public record Plan(
       List<Action> actions,
       List<String> warnings,
       List<String> notes) {
-    this(deployment, uri, actions, warnings, notes, List.of(), Map.of(), List.of());
+    this(deployment, uri, actions, warnings, notes, List.of(), Map.of(), List.of(), Map.of());
   }
 
   /** Copies the lists. */
@@ -48,6 +61,22 @@ public record Plan(
     channels = List.copyOf(channels);
     consequences = Map.copyOf(consequences);
     choices = List.copyOf(choices);
+    programs = Map.copyOf(programs);
+  }
+
+  /** With the programs that lose their sessions. */
+  public Plan with(Map<Chain, Programs> ended) {
+    return new Plan(
+        deployment, uri, actions, warnings, notes, channels, consequences, choices, ended);
+  }
+
+  /** What it means for an object, in words; empty if there is nothing to say. */
+  public String meaning(Chain chain) {
+    return Stream.of(
+            consequences.getOrDefault(chain, ""),
+            Optional.ofNullable(programs.get(chain)).map(Programs::words).orElse(""))
+        .filter(words -> !words.isEmpty())
+        .collect(Collectors.joining("; "));
   }
 
   public boolean isEmpty() {
@@ -91,7 +120,7 @@ public record Plan(
       byChain(kind)
           .forEach(
               (chain, actions) -> {
-                String consequence = consequences.getOrDefault(chain, "");
+                String consequence = meaning(chain);
                 text.append("  ").append(chain);
                 text.append(consequence.isEmpty() ? "" : ": ").append(consequence).append('\n');
                 actions.forEach(a -> text.append("    ").append(a).append('\n'));
@@ -128,6 +157,16 @@ public record Plan(
     Map<String, Object> meant = new LinkedHashMap<>();
     consequences.forEach((chain, words) -> meant.put(chain.toString(), words));
     tree.put("consequences", meant);
+    List<Object> running = new ArrayList<>();
+    programs.forEach(
+        (chain, found) -> {
+          Map<String, Object> one = new LinkedHashMap<>();
+          one.put("object", chain.toString());
+          one.put("sessions", found.sessions());
+          one.put("text", found.words());
+          running.add(one);
+        });
+    tree.put("programs", running);
     return tree;
   }
 }

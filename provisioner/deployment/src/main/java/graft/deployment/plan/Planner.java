@@ -53,7 +53,8 @@ public final class Planner {
         notes(input, devices, actions),
         channels(input, wanted),
         consequences(input, actions),
-        input.choices());
+        input.choices(),
+        Map.of());
   }
 
   private static Map<Chain, String> consequences(PlanInput input, List<Action> actions) {
