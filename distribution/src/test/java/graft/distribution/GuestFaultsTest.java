@@ -228,7 +228,7 @@ final class GuestFaultsTest {
     Files.writeString(
         lab.descriptor(),
         before
-            .replace("device: software", "device: software, server: {workers: 0}")
+            .replace("device: software", "device: software, server: {spare: 0}")
             .replace("ttyS0 quiet", "ttyS0 quiet again"));
     assertThat(lab.graft(0, "plan", descriptor))
         .contains("guest " + guest + ": restarts; 1 program runs on its vGPU now\n")
