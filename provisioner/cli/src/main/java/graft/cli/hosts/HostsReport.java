@@ -40,6 +40,7 @@ public final class HostsReport {
     Map<String, Object> tree = tree(replies);
     tree.put("steps", steps(replies));
     tree.put("departed", departed.stream().map(Name::text).toList());
+    tree.put("warnings", hosts.warnings());
     output.result(tree);
     return replies.stream().filter(r -> !r.isDone()).findFirst().map(HostsReport::code).orElse(0);
   }
@@ -50,6 +51,7 @@ public final class HostsReport {
 
   private String text(List<HostReply> replies, List<Name> departed) {
     StringBuilder text = new StringBuilder();
+    hosts.warnings().forEach(warning -> text.append("warning: ").append(warning).append('\n'));
     replies.forEach(reply -> text.append(HostPlanText.of(reply).stripTrailing()).append('\n'));
     departed.forEach(
         host -> text.append(host).append(": not in the descriptor any more\n  - destroy\n"));
@@ -76,6 +78,8 @@ public final class HostsReport {
    */
   public int apply(Consent consent, boolean deleteData, boolean keep) throws Exception {
     consent.requireChange("apply", this::change);
+    hosts.warnings().forEach(warning -> output.err().println("warning: " + warning));
+    output.err().flush();
     long start = System.nanoTime();
     List<HostReply> replies = hosts.apply(deleteData, keep);
     boolean isWhole = changed("apply", replies);

@@ -24,7 +24,8 @@ public final class HostsForms {
       String deployment,
       List<Answer> hosts,
       @Doc("Of all hosts.") int steps,
-      @Doc("Hosts that are not in the descriptor any more.") List<String> departed) {}
+      @Doc("Hosts that are not in the descriptor any more.") List<String> departed,
+      @Doc("What an operator should know, each a sentence.") List<String> warnings) {}
 
   /** {@code graft apply}. */
   public record Applied(String deployment, List<Answer> hosts, double seconds) {}

@@ -26,6 +26,8 @@ import java.util.function.Function;
  */
 record KnownHost(
     Name name, SshLogin login, HostFolder folder, Set<Name> after, Optional<LibvirtUri> libvirt) {
+  private static final int SSH_PORT = 22;
+
   KnownHost {
     after = Set.copyOf(after);
   }
@@ -51,6 +53,12 @@ record KnownHost(
             Optional.of(login.knownHosts().toString()),
             libvirt);
     return Host.only(ssh).with(name, folder);
+  }
+
+  /** Where it is: {@code 192.0.2.7}, with the port if that is not 22. */
+  String address() {
+    String address = login.address().orElseThrow().text();
+    return login.port() == SSH_PORT ? address : address + " port " + login.port();
   }
 
   KnownHost withLogin(SshLogin other) {

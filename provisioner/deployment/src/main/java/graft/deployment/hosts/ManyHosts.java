@@ -38,6 +38,10 @@ public final class ManyHosts {
       "the hosts were changed, as graft status says; free some space if the disk is full, and run the"
           + " same command again";
 
+  private static final String MOVED =
+      " when it was applied; if that is another machine, apply the descriptor once without this host,"
+          + " which removes what is there, and then with it";
+
   private final Name deployment;
   private final Optional<DescriptorFile> file;
   private final StateFolder folder;
@@ -168,6 +172,19 @@ public final class ManyHosts {
     return record.hosts().stream()
         .map(KnownHost::name)
         .filter(name -> !there.contains(name))
+        .toList();
+  }
+
+  /** What an operator should know before the hosts are changed, each a sentence. */
+  public List<String> warnings() {
+    Map<Name, KnownHost> before = new HashMap<>();
+    OperatorRecord record = OperatorRecord.read(folder);
+    record.hosts().forEach(host -> before.put(host.name(), host));
+    return parts(new HostTokens(described(), record.tokens())).stream()
+        .map(this::known)
+        .filter(now -> before.containsKey(now.name()))
+        .filter(now -> !before.get(now.name()).address().equals(now.address()))
+        .map(now -> now.name() + " was at " + before.get(now.name()).address() + MOVED)
         .toList();
   }
 

@@ -30,6 +30,7 @@ final class ServerOptions {
     add(options, "--guest-host-memory", limits.guestHostMemory());
     add(options, "--idle-timeout", limits.idleTimeout());
     add(options, "--queue-timeout", limits.queueTimeout());
+    add(options, "--kept-data", limits.keptData());
     add(options, "--watchdog", gpu.server().watchdog());
     add(
         options,

@@ -120,7 +120,8 @@ class UnprivilegedServerPlanTest {
       LAB.replace(
           "device: software}",
           "device: software, server: {limits: {sessions: 8, guest-sessions: 2, guest-memory: 1GiB,"
-              + " host-memory: 1GiB, guest-host-memory: 2GiB, idle-timeout: 30m, queue-timeout: 10m},"
+              + " host-memory: 1GiB, guest-host-memory: 2GiB, idle-timeout: 30m, queue-timeout: 10m,"
+              + " kept-data: 256MiB},"
               + " audit: file}}");
 
   private static List<String> options(Plan plan) {
@@ -153,6 +154,8 @@ class UnprivilegedServerPlanTest {
             "30m",
             "--queue-timeout",
             "10m",
+            "--kept-data",
+            "256MiB",
             "--audit",
             "/var/log/graft/lab.gpu0/audit.jsonl");
     assertThat(options(host.plan(LIMITED.replace("audit: file", "audit: syslog"))))

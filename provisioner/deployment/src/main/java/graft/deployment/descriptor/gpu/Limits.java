@@ -31,10 +31,17 @@ public record Limits(
     @Doc(
             "How long a client may wait for a place while the server or its guest has all its"
                 + " sessions; if absent, such a client is refused at once.")
-        Optional<TimeSpan> queueTimeout) {
+        Optional<TimeSpan> queueTimeout,
+    @Doc(
+            "The memory of the server's machine in which it keeps data that guests far away have"
+                + " copied to the GPU, so that their next programs need not send it again; one"
+                + " guest has half of it at most, and 0 keeps nothing. If absent, 1GiB, or an eighth"
+                + " of the machine's memory if that is less.")
+        Optional<MemorySize> keptData) {
   /** No limits. */
   public static final Limits NONE =
       new Limits(
+          Optional.empty(),
           Optional.empty(),
           Optional.empty(),
           Optional.empty(),
