@@ -5,6 +5,7 @@
 //   users FIRST LAST            one user a worker; absent if the parts of the jail lack "user"
 //   workers N, memory BYTES, threads N
 //   without-limits WHY          workers get no cgroups, for that reason
+//   domains FILE                the list of Xen's domains that sessions may share pages with, one name a line; absent: all
 //   part TEXT                   a line for the server: "NAME ok" or "NAME WHY NOT"
 //   option NAME VALUE           of graft-jail, for all workers
 //   environment NAME=VALUE      for all workers
@@ -102,6 +103,7 @@ static bool for_all(struct config *config, const char *word, char *rest) {
   else if (strcmp(word, "memory") == 0) config->memory = number(rest, 1 << 20, INT64_MAX);
   else if (strcmp(word, "threads") == 0) config->threads = (uint32_t)number(rest, 1, INT_MAX);
   else if (strcmp(word, "without-limits") == 0) config->without_limits = rest;
+  else if (strcmp(word, "domains") == 0) config->domains = rest;
   else if (strcmp(word, "part") == 0) {
     size_t length = strlen(config->isolation);
     int added = snprintf(config->isolation + length, sizeof config->isolation - length, "%s\n", rest);

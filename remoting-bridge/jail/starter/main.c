@@ -26,7 +26,7 @@
 #include <unistd.h>
 #include "starter.h"
 
-enum { EXIT_USAGE = 2, SEND_BUFFER = 4 << 20, GRACE = 10000, PASSED = 8, MOST_LINES = 30 };
+enum { EXIT_USAGE = 2, SEND_BUFFER = 4 << 20, GRACE = 10000, PASSED = 8, MOST_LINES = 30, GRANTED_DESCRIPTORS = 2 };
 
 struct state {
   const char *config_file, *socket, *server_user, *users, *cgroup_mount, *pid_file;
@@ -90,15 +90,44 @@ static void server_left(struct state *state) {
   if (state->once) state->ends = true;
 }
 
-// Sends an answer. A server that does not read its answers is as one that has left.
-static void answer(struct state *state, struct answer *answer) {
+// Sends an answer of that length, with two descriptors unless fds is 0. A server that does not read its answers is as one
+// that has left.
+static void answer_with(struct state *state, struct answer *answer, size_t length, const int *fds) {
   answer->magic = MAGIC;
-  answer->length = (uint32_t)strnlen(answer->text, TEXT_BYTES);
+  answer->length = (uint32_t)length;
   if (state->connection < 0) return;
-  if (send(state->connection, answer, ANSWER_HEAD + answer->length, MSG_NOSIGNAL | MSG_DONTWAIT) < 0) {
+  struct iovec part = {answer, ANSWER_HEAD + length};
+  _Alignas(struct cmsghdr) char control[CMSG_SPACE(GRANTED_DESCRIPTORS * sizeof *fds)] = {0};
+  struct msghdr message = {.msg_iov = &part, .msg_iovlen = 1};
+  if (fds) {
+    message.msg_control = control;
+    message.msg_controllen = sizeof control;
+    struct cmsghdr *head = CMSG_FIRSTHDR(&message);
+    *head = (struct cmsghdr){CMSG_LEN(GRANTED_DESCRIPTORS * sizeof *fds), SOL_SOCKET, SCM_RIGHTS};
+    memcpy(CMSG_DATA(head), fds, GRANTED_DESCRIPTORS * sizeof *fds);
+  }
+  if (sendmsg(state->connection, &message, MSG_NOSIGNAL | MSG_DONTWAIT) < 0) {
     if (errno != EPIPE && errno != ECONNRESET) say("answer the server");
     server_left(state);
   }
+}
+
+static void answer(struct state *state, struct answer *answer) {
+  answer_with(state, answer, strnlen(answer->text, TEXT_BYTES), 0);
+}
+
+static void grant(struct state *state, const struct request *request) {
+  struct answer reply = {.type = GRANTED};
+  struct pages pages = {0};
+  int fds[GRANTED_DESCRIPTORS];
+  if (!grant_pages(state->config->domains, request->name, &pages, fds, reply.text, sizeof reply.text)) {
+    reply.type = REFUSED;
+    answer(state, &reply);
+    return;
+  }
+  memcpy(reply.text, &pages, sizeof pages);
+  answer_with(state, &reply, sizeof pages, fds);
+  for (int i = 0; i < GRANTED_DESCRIPTORS; i++) close(fds[i]);
 }
 
 static void handle(struct state *state, const struct request *request, const int *fds) {
@@ -117,6 +146,7 @@ static void handle(struct state *state, const struct request *request, const int
     case SHARE:
       if (!share_worker(state->workers, request, reply.text, sizeof reply.text)) reply.type = REFUSED;
       break;
+    case GRANT: grant(state, request); return;
     default: // READY
       state->service.is_ready = state->service.was_ready = true;
       write_pid(state);

@@ -17,6 +17,17 @@ static bool is_name(const char *name) {
   return true;
 }
 
+// The name of a domain: no space, no control character and no slash, since it is a line of a list.
+static bool is_domain(const char *name) {
+  size_t length = strnlen(name, NAME_BYTES);
+  if (length == 0 || length == NAME_BYTES) return false;
+  for (size_t i = 0; i < NAME_BYTES; i++) {
+    unsigned char byte = (unsigned char)name[i];
+    if (i < length ? byte <= ' ' || byte == 0x7F || byte == '/' : byte != 0) return false;
+  }
+  return true;
+}
+
 const char *wrong(const struct request *request, size_t bytes, int descriptors) {
   if (bytes != sizeof *request) return "a request of another size";
   if (request->magic != MAGIC) return "no request of this version";
@@ -44,6 +55,10 @@ const char *wrong(const struct request *request, size_t bytes, int descriptors) 
       if (request->guest == 0 || request->guest > MOST_GUEST) return "SHARE with a guest out of range";
       rest.worker = 0;
       rest.guest = 0;
+      break;
+    case GRANT:
+      if (!is_domain(request->name)) return "GRANT with a malformed name";
+      memset(rest.name, 0, sizeof rest.name);
       break;
     case READY: break;
     default: return "a request of an unknown type";

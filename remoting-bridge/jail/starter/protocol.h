@@ -8,6 +8,7 @@
 //   END worker                  -> DONE; the worker is killed
 //   BOUND worker                -> DONE or REFUSED; lowers the worker's limits, or raises them again
 //   SHARE worker                -> DONE or REFUSED; before the worker is handed to a guest, whose workers share a /dev/shm
+//   GRANT name                  -> GRANTED (descriptors: of the pages, of the event channel) struct pages; or REFUSED
 //   READY                       -> DONE; the server accepts clients
 //   a worker's process ends     -> ENDED worker, status; at any time
 //
@@ -20,11 +21,12 @@
 #define MOST_GUEST ((uint64_t)INT64_MAX)
 #define MOST_ADDRESSES 7 // graft.remoting.server.system.AddressRange
 
-enum { MAGIC = 0x31545347 /* "GST1" */, NAME_BYTES = 64, TEXT_BYTES = 4096 };
+// PAGES is the number of pages of a session over vchan (graft.remoting.server.transport.GrantedPages).
+enum { MAGIC = 0x31545347 /* "GST1" */, NAME_BYTES = 64, TEXT_BYTES = 4096, PAGES = 513 };
 
-enum request_type { START = 1, END = 2, BOUND = 3, READY = 4, SHARE = 5 };
+enum request_type { START = 1, END = 2, BOUND = 3, READY = 4, SHARE = 5, GRANT = 6 };
 
-enum answer_type { HELLO = 1, STARTED = 2, REFUSED = 3, ENDED = 4, DONE = 5 };
+enum answer_type { HELLO = 1, STARTED = 2, REFUSED = 3, ENDED = 4, DONE = 5, GRANTED = 6 };
 
 struct request {
   uint32_t magic;
@@ -38,7 +40,7 @@ struct request {
   uint64_t memory;       // BOUND: bytes; 0 leaves the limit as it is
   uint64_t guest;        // SHARE: a number that the server gives the guest, from 1 to MOST_GUEST
   uint64_t reserved[2];  // 0
-  char name[NAME_BYTES]; // START: the kind of device, ended by 0 and padded with 0
+  char name[NAME_BYTES]; // START: the kind of device; GRANT: the name of a Xen domain; ended by 0 and padded with 0
 };
 
 struct answer {
@@ -51,9 +53,19 @@ struct answer {
   char text[TEXT_BYTES]; // length bytes are sent
 };
 
+// What GRANTED has in place of a text.
+struct pages {
+  uint32_t self;              // the number of this domain
+  uint32_t port;              // of the event channel
+  uint64_t offset;            // of the pages in their descriptor
+  uint32_t references[PAGES]; // by which the guest maps them
+  uint32_t reserved;          // 0
+};
+
 enum { ANSWER_HEAD = offsetof(struct answer, text), DESCRIPTORS = 2 };
 
 _Static_assert(sizeof(struct request) == 128, "a request has 128 bytes");
+_Static_assert(sizeof(struct pages) <= TEXT_BYTES, "pages fit in an answer");
 
 // Why these bytes are no request that a server may send; 0 if they are one. Every field that the type does not use has
 // to be 0.

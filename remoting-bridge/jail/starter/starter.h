@@ -34,6 +34,7 @@ struct config {
   unsigned workers; // the most at one time
   uint64_t memory;  // the most of a worker, in bytes
   uint32_t threads; // the most of a worker
+  const char *domains; // the list of domains that may get pages; 0 if each may
   const char *without_limits; // why workers get no cgroups; 0 if they may
   char isolation[TEXT_BYTES / 2]; // lines for HELLO
   struct words options, environment;
@@ -100,6 +101,16 @@ void start_service(struct service *service);
 // Handles its end. Returns the exit status of this process, or -1 if the server is started again.
 int service_ended(struct service *service, int status);
 void stop_service(struct service *service);
+
+// The lists of domains, xenstore, and pages for sessions over vchan (grants.c, xenstore.c).
+bool is_listed(const char *list, const char *name, char *reason, size_t size);
+int dial_xenstore(const char *path);
+// Returns the number of the domain of that name, other than this one, whose number is stored at self; -1 with errno, which
+// is ENOENT if there is none. The deadline is one of now().
+int find_domain(int fd, const char *name, int *self, int64_t deadline);
+// Grants new pages to a domain that the list names (0: to any), and makes an event channel. Stores the descriptors of both,
+// which are the caller's. Returns false with the reason if that fails; then there is neither.
+bool grant_pages(const char *list, const char *name, struct pages *pages, int *fds, char *reason, size_t size);
 
 // Tells systemd, if it waits for that (sd_notify(3)).
 void notify(const char *state);

@@ -175,7 +175,7 @@ final class ServerSteps {
         gpu.name().text(),
         guest.name().text(),
         container.sockets(guest.further(gpu.name())),
-        isUnprivileged(gpu.name()),
+        isUnprivileged(),
         container.ids().first());
   }
 
@@ -205,7 +205,7 @@ final class ServerSteps {
     Path log = state.serverLog(gpu.name());
     int spare = gpu.server().spare();
     List<PortName> ports = rdmaPorts(gpu);
-    if (!isUnprivileged(gpu.name())) {
+    if (!isUnprivileged()) {
       Path tokens = state.tokens(gpu.name());
       List<String> options =
           new ArrayList<>(ServerOptions.of(gpu, state.path().resolveSibling("audit.jsonl")));
@@ -240,19 +240,12 @@ final class ServerSteps {
   }
 
   /** Whether the host's server of a GPU runs without privileges, beside a starter that has them. */
-  private boolean isUnprivileged(Name gpu) {
-    return input.snapshot().host().root() && whyRoot(gpu).isEmpty();
+  private boolean isUnprivileged() {
+    return input.snapshot().host().root() && whyRoot().isEmpty();
   }
 
-  /** Why root's server of a GPU cannot run as another user. */
-  private Optional<String> whyRoot(Name gpu) {
-    boolean usesVchan =
-        input.descriptor().guests().stream()
-            .filter(guest -> guest.vgpu(gpu).isPresent())
-            .anyMatch(guest -> channels(guest, gpu).usesVchan());
-    if (usesVchan) {
-      return Optional.of("vchan needs Xen's own devices, which give access to every domain");
-    }
+  /** Why root's servers cannot run as another user. */
+  private static Optional<String> whyRoot() {
     return RunServer.starter().isPresent()
         ? Optional.empty()
         : Optional.of(
@@ -269,7 +262,7 @@ final class ServerSteps {
         .filter(gpu -> !System.getProperty("graft.home", "").isEmpty())
         .flatMap(
             gpu ->
-                whyRoot(gpu.name()).stream()
+                whyRoot().stream()
                     .map(why -> "the server of '" + gpu.name() + "' runs as root: " + why))
         .toList();
   }
@@ -278,7 +271,7 @@ final class ServerSteps {
   Path tokens(Name gpu) {
     StateFolder state = input.layout().state();
     boolean isHosts = input.descriptor().gpu(gpu).orElseThrow().owner().kind() == Owner.Kind.HOST;
-    return isHosts && isUnprivileged(gpu)
+    return isHosts && isUnprivileged()
         ? ServerFolder.of(state, gpu).tokens()
         : state.tokens(gpu);
   }

@@ -1,6 +1,7 @@
 package graft.remoting.server;
 
 import graft.common.disk.PrivateFiles;
+import graft.common.grants.DomainList;
 import graft.common.grants.Grant;
 import graft.common.grants.TokensFile;
 import graft.remoting.server.accept.Acceptor;
@@ -335,7 +336,12 @@ public final class GraftServer implements AutoCloseable {
     // The jail is not closed: its folder stays for the starter.
     WorkerJail jail = WorkerJail.openIn(config.jail(), folder.resolve("jail"));
     StarterConfig text =
-        new StarterConfig(command(config, jail, folder), jail, config.device(), workers(config));
+        new StarterConfig(
+            command(config, jail, folder),
+            jail,
+            config.device(),
+            workers(config),
+            config.tokens().map(tokens -> DomainList.of(tokens.toAbsolutePath()).file()));
     try {
       PrivateFiles.write(file, text.text().getBytes(StandardCharsets.UTF_8));
     } catch (IOException e) {

@@ -1,5 +1,6 @@
 package graft.deployment.step.guest;
 
+import graft.common.grants.DomainList;
 import graft.common.grants.TokensFile;
 import graft.deployment.observe.Snapshot;
 import graft.deployment.state.ServerUser;
@@ -9,6 +10,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.stream.Stream;
@@ -46,9 +48,20 @@ public record GrantAccess(String guest, String gpu, Path token, Path tokens, Str
 
   @Override
   public Map<String, Object> apply(StepContext context) throws IOException {
+    listDomain();
     list().grant(guest, Files.readString(token).strip(), settings);
     shareRegion();
     return Map.of();
+  }
+
+  /** Lets the starter, which does not trust the list of tokens, share pages with the guest. */
+  private void listDomain() throws IOException {
+    DomainList domains = DomainList.of(tokens);
+    if (List.of(settings.split(" ")).contains("domain=" + guest)) {
+      domains.add(guest);
+    } else {
+      domains.remove(guest);
+    }
   }
 
   /**
@@ -71,6 +84,7 @@ public record GrantAccess(String guest, String gpu, Path token, Path tokens, Str
   @Override
   public void undo(StepContext context, Map<String, Object> before) throws IOException {
     list().revoke(guest);
+    DomainList.of(tokens).remove(guest);
   }
 
   /** The server's list. */

@@ -2,6 +2,7 @@ package graft.remoting.server.accept;
 
 import com.sun.jna.Native;
 import graft.common.grants.Grant;
+import graft.remoting.server.pool.WorkerPool;
 import graft.remoting.server.protocol.HandshakeMessages;
 import graft.remoting.server.system.Bytes;
 import graft.remoting.server.system.Libc;
@@ -12,7 +13,8 @@ import java.util.List;
 
 /**
  * The memory that a guest shares with its session: the guest's own region, or pages of this domain.
- * The server opens the memory and passes the descriptors to the worker, which cannot open it.
+ * The server opens the region, and has graft-starter make the pages; it passes the descriptors to
+ * the worker, which cannot open them.
  *
  * @param terms describes pages granted under Xen to the worker; empty for a region
  * @param problem the reason why there is no shared memory, which is sent to the client; empty if
@@ -22,11 +24,15 @@ import java.util.List;
 public record GuestMemory(Bytes terms, String problem, List<Integer> fds) implements AutoCloseable {
   private static final GuestMemory NONE = new GuestMemory(Bytes.NONE, "", List.of());
 
-  /** Opens the shared memory of a session. */
-  static GuestMemory open(int channel, Grant grant) {
+  /**
+   * Opens the shared memory of a session.
+   *
+   * @param pool has pages made, if the channel needs them
+   */
+  static GuestMemory open(int channel, Grant grant, WorkerPool pool) {
     return switch (channel) {
       case HandshakeMessages.CHANNEL_GUEST_MEMORY -> region(Path.of(grant.region()));
-      case HandshakeMessages.CHANNEL_VCHAN -> pages(grant.domain());
+      case HandshakeMessages.CHANNEL_VCHAN -> pages(grant.domain(), pool);
       default -> NONE;
     };
   }
@@ -45,9 +51,9 @@ public record GuestMemory(Bytes terms, String problem, List<Integer> fds) implem
                 + Libc.strerror(Native.getLastError()));
   }
 
-  private static GuestMemory pages(String guest) {
+  private static GuestMemory pages(String domain, WorkerPool pool) {
     try {
-      VchanOffer offer = VchanOffer.make(guest);
+      VchanOffer offer = pool.grant(domain);
       return new GuestMemory(offer.encode(), "", List.of(offer.grants(), offer.events()));
     } catch (IOException e) {
       return unfit(e.getMessage());

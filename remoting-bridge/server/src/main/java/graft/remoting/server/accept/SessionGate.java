@@ -142,7 +142,7 @@ public final class SessionGate {
     GuestUses.Slot slot = uses.take(grant.name());
     GpuShares.SessionLease lease = null;
     boolean begun = false;
-    try (GuestMemory memory = GuestMemory.open(channel, grant)) {
+    try (GuestMemory memory = GuestMemory.open(channel, grant, pool)) {
       lease = shares.open(grant.name(), wanted);
       List<Integer> fds = new ArrayList<>(List.of(socket.fd(), slot.fd(), lease.page().fd()));
       fds.addAll(memory.fds());

@@ -4,6 +4,7 @@ import graft.common.disk.PrivateFiles;
 import graft.remoting.server.control.WorkerKind;
 import graft.remoting.server.jail.Isolation;
 import graft.remoting.server.system.ServerException;
+import graft.remoting.server.transport.VchanOffer;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -94,6 +95,11 @@ final class OwnStarter implements WorkerStarter {
   @Override
   public WorkerProcess start(WorkerKind kind) throws IOException {
     return connection.start(kind);
+  }
+
+  @Override
+  public VchanOffer grant(String domain) throws IOException {
+    return connection.grant(domain);
   }
 
   @Override

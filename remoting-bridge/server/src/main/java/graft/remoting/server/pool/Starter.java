@@ -3,11 +3,15 @@ package graft.remoting.server.pool;
 import com.google.errorprone.annotations.concurrent.GuardedBy;
 import graft.remoting.server.control.WorkerKind;
 import graft.remoting.server.jail.Isolation;
+import graft.remoting.server.system.Bytes;
 import graft.remoting.server.system.Descriptors;
+import graft.remoting.server.system.Libc;
 import graft.remoting.server.system.NativeSocket;
 import graft.remoting.server.system.Scratch;
 import graft.remoting.server.system.ServerException;
+import graft.remoting.server.transport.VchanOffer;
 import java.io.IOException;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
@@ -85,7 +89,7 @@ public final class Starter implements WorkerStarter {
           Descriptors.receive(socket, scratch.address(), StarterMessages.MOST);
       return received.bytes() == 0
           ? null
-          : StarterMessages.answer(scratch.bytes(0, received.bytes()));
+          : StarterMessages.answer(scratch.bytes(0, received.bytes()), received.fds());
     }
   }
 
@@ -101,7 +105,13 @@ public final class Starter implements WorkerStarter {
     }
     running.values().forEach(process -> process.ended(STATUS_UNKNOWN));
     answers.add(
-        new StarterMessages.Answer(StarterMessages.REFUSED, 0, 0, 0, "graft-starter has ended"));
+        new StarterMessages.Answer(
+            StarterMessages.REFUSED,
+            0,
+            0,
+            0,
+            Bytes.of("graft-starter has ended".getBytes(StandardCharsets.UTF_8)),
+            List.of()));
     synchronized (this) {
       broken = true;
       socket.close();
@@ -175,6 +185,16 @@ public final class Starter implements WorkerStarter {
     if (answer.type() != StarterMessages.DONE) {
       throw new IOException(answer.text());
     }
+  }
+
+  @Override
+  public synchronized VchanOffer grant(String domain) throws IOException {
+    StarterMessages.Answer answer = ask(StarterMessages.grant(domain), List.of());
+    if (answer.type() != StarterMessages.GRANTED || answer.fds().size() != 2) {
+      answer.fds().forEach(Libc::close);
+      throw new IOException(answer.text());
+    }
+    return VchanOffer.decode(answer.data(), answer.fds().get(0), answer.fds().get(1));
   }
 
   @Override

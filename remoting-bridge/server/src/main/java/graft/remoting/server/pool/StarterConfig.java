@@ -5,9 +5,11 @@ import graft.remoting.server.control.WorkerKind;
 import graft.remoting.server.jail.Isolation;
 import graft.remoting.server.jail.JailConfig;
 import graft.remoting.server.jail.WorkerJail;
+import java.nio.file.Path;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
 
@@ -32,8 +34,14 @@ public final class StarterConfig {
    * @param jail the workers' jail
    * @param device the device of sessions whose token names none
    * @param workers the largest number of workers at one time
+   * @param domains the list of the domains of Xen that may get pages; empty if each may
    */
-  public StarterConfig(WorkerCommand command, WorkerJail jail, DeviceSpec device, int workers) {
+  public StarterConfig(
+      WorkerCommand command,
+      WorkerJail jail,
+      DeviceSpec device,
+      int workers,
+      Optional<Path> domains) {
     this.command = command;
     this.jail = jail;
     JailConfig limits = jail.config();
@@ -44,6 +52,7 @@ public final class StarterConfig {
     line("workers", workers);
     line("memory", jail.memory());
     line("threads", limits.threads());
+    domains.ifPresent(file -> line("domains", file));
     isolation(jail.isolation());
     options("option", jail.commonOptions());
     for (WorkerKind kind : kinds(device)) {

@@ -1,10 +1,13 @@
 package graft.remoting.server.pool;
 
 import graft.remoting.server.control.WorkerKind;
+import graft.remoting.server.system.Bytes;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
+import java.util.List;
 
 /**
  * The requests to graft-starter and its answers; {@code jail/starter/protocol.h} describes them.
@@ -14,12 +17,14 @@ final class StarterMessages {
   static final int END = 2;
   static final int READY = 4;
   static final int SHARE = 5;
+  static final int GRANT = 6;
 
   static final int HELLO = 1;
   static final int STARTED = 2;
   static final int REFUSED = 3;
   static final int ENDED = 4;
   static final int DONE = 5;
+  static final int GRANTED = 6;
 
   /** The largest answer in bytes. */
   static final int MOST = 24 + 4096;
@@ -45,10 +50,6 @@ final class StarterMessages {
 
   /** Returns the request for a worker of that kind. */
   static byte[] start(WorkerKind kind) throws IOException {
-    byte[] name = kind.device().kind().getBytes(StandardCharsets.US_ASCII);
-    if (name.length >= NAME) {
-      throw new IOException("the device's name is too long: " + kind.device());
-    }
     byte[] request =
         buffer(START)
             .putInt(0)
@@ -57,7 +58,20 @@ final class StarterMessages {
             .position(ADDRESSES)
             .putInt(kind.addresses())
             .array();
-    System.arraycopy(name, 0, request, REQUEST - NAME, name.length);
+    return named(request, kind.device().kind());
+  }
+
+  /** Returns the request for pages and an event channel for a domain of Xen. */
+  static byte[] grant(String domain) throws IOException {
+    return named(buffer(GRANT).array(), domain);
+  }
+
+  private static byte[] named(byte[] request, String name) throws IOException {
+    byte[] bytes = name.getBytes(StandardCharsets.UTF_8);
+    if (bytes.length >= NAME) {
+      throw new IOException("graft-starter takes no name of " + NAME + " bytes or more: " + name);
+    }
+    System.arraycopy(bytes, 0, request, REQUEST - NAME, bytes.length);
     return request;
   }
 
@@ -70,8 +84,14 @@ final class StarterMessages {
    *
    * @param worker the worker's number, which is not its process id
    * @param status as waitpid(2) gives it
+   * @param data what follows the head; a text, except in {@code GRANTED}
+   * @param fds the descriptors that came with it, which belong to the receiver
    */
-  record Answer(int type, int worker, int pid, int status, String text) {
+  record Answer(int type, int worker, int pid, int status, Bytes data, List<Integer> fds) {
+    String text() {
+      return new String(data.array(), StandardCharsets.UTF_8);
+    }
+
     /** Returns the exit status, or 128 and the signal's number if a signal ended the process. */
     int exitStatus() {
       int signal = status & 0x7F;
@@ -79,7 +99,7 @@ final class StarterMessages {
     }
   }
 
-  static Answer answer(byte[] bytes) throws IOException {
+  static Answer answer(byte[] bytes, List<Integer> fds) throws IOException {
     ByteBuffer in = ByteBuffer.wrap(bytes).order(ByteOrder.LITTLE_ENDIAN);
     if (bytes.length < HEAD || in.getInt() != MAGIC) {
       throw new IOException("graft-starter is of another version");
@@ -91,7 +111,7 @@ final class StarterMessages {
     if (in.getInt() != bytes.length - HEAD) {
       throw new IOException("an answer of graft-starter is malformed");
     }
-    String text = new String(bytes, HEAD, bytes.length - HEAD, StandardCharsets.UTF_8);
-    return new Answer(type, worker, pid, status, text);
+    Bytes data = Bytes.of(Arrays.copyOfRange(bytes, HEAD, bytes.length));
+    return new Answer(type, worker, pid, status, data, fds);
   }
 }

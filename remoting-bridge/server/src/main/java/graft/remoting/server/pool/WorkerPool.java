@@ -5,6 +5,7 @@ import graft.remoting.server.control.WorkerKind;
 import graft.remoting.server.system.Bytes;
 import graft.remoting.server.system.NativeSocket;
 import graft.remoting.server.system.ServerException;
+import graft.remoting.server.transport.VchanOffer;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -28,6 +29,7 @@ public final class WorkerPool implements AutoCloseable {
 
   private static final Duration EXIT_LIMIT = Duration.ofSeconds(10);
 
+  private final WorkerStarter processes;
   private final StartThread starts;
   private final WorkerKind spareKind;
   private final int spares;
@@ -74,6 +76,7 @@ public final class WorkerPool implements AutoCloseable {
       WorkerFailures failures)
       throws ServerException {
     this.failures = failures;
+    this.processes = processes;
     this.starts = new StartThread(processes);
     this.spareKind = spares.kind();
     this.spares = spares.count();
@@ -191,6 +194,11 @@ public final class WorkerPool implements AutoCloseable {
     } finally {
       lock.unlock();
     }
+  }
+
+  /** See {@link WorkerStarter#grant}. */
+  public VchanOffer grant(String domain) throws IOException {
+    return processes.grant(domain);
   }
 
   /** Returns whether a process is one of the workers. */

@@ -9,6 +9,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Optional;
 import java.util.function.Consumer;
 
 /** Chooses how a server starts its workers. */
@@ -34,7 +35,10 @@ public final class WorkerStarters {
       throws ServerException {
     return jail.needsStarter()
         ? OwnStarter.start(
-            new StarterConfig(command, jail, device, workers), jail.starter(), folder, lost)
+            new StarterConfig(command, jail, device, workers, Optional.empty()),
+            jail.starter(),
+            folder,
+            lost)
         : command;
   }
 

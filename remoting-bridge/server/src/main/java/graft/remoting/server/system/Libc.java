@@ -174,15 +174,6 @@ public final class Libc {
 
   public static native void _exit(int status);
 
-  /** Opens a device for ioctl. */
-  public static int openDevice(String path) throws SystemCallException {
-    int fd = open(path, O_RDWR | O_CLOEXEC);
-    if (fd < 0) {
-      throw failure("open " + path);
-    }
-    return fd;
-  }
-
   public static int open(String path, int flags) {
     try (Scratch name = Scratch.of((path + "\0").getBytes(StandardCharsets.UTF_8))) {
       return open(name.address(), flags);

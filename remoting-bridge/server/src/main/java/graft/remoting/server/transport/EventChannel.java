@@ -4,7 +4,6 @@ import graft.remoting.device.Memory;
 import graft.remoting.server.system.Libc;
 import graft.remoting.server.system.NativeSocket;
 import graft.remoting.server.system.Scratch;
-import graft.remoting.server.system.SystemCallException;
 import java.io.IOException;
 
 /**
@@ -12,10 +11,7 @@ import java.io.IOException;
  * client's connection shows whether the client has disconnected.
  */
 final class EventChannel implements Doorbell {
-  private static final String DEVICE = "/dev/xen/evtchn";
-  private static final long BIND_UNBOUND_PORT = 0x044502;
   private static final long NOTIFY = 0x044504;
-  private static final long RESTRICT_DOMAIN = 0x024506;
   private static final int PORT = 4;
 
   private final NativeSocket socket;
@@ -26,30 +22,6 @@ final class EventChannel implements Doorbell {
     this.socket = socket;
     this.fd = fd;
     this.port = port;
-  }
-
-  /**
-   * Creates a channel that only one domain can bind.
-   *
-   * @param port where the channel's number is written (32 bits)
-   * @return a descriptor, restricted to channels to that domain
-   */
-  static int bind(int domain, long port) throws IOException {
-    int fd = Libc.openDevice(DEVICE);
-    try (Scratch wanted = new Scratch(4)) {
-      Memory.putInt(wanted.address(), domain);
-      int bound = Libc.ioctl(fd, BIND_UNBOUND_PORT, wanted.address());
-      if (bound < 0) {
-        SystemCallException failure = Libc.failure("make an event channel to domain " + domain);
-        Libc.close(fd);
-        throw failure;
-      }
-      Memory.putInt(port, bound);
-      // Kernels before 4.10 do not have this request.
-      Memory.putShort(wanted.address(), (short) domain);
-      Libc.ioctl(fd, RESTRICT_DOMAIN, wanted.address());
-      return fd;
-    }
   }
 
   /** Returns the doorbell of an event channel, and takes over its descriptor. */

@@ -1,16 +1,15 @@
 package graft.remoting.server.transport;
 
-import graft.remoting.device.Memory;
 import graft.remoting.server.system.Bytes;
-import graft.remoting.server.system.Libc;
-import graft.remoting.server.system.Scratch;
 import java.io.IOException;
 import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
 
 /**
- * Pages and an event channel of this domain for one session of a Xen guest. The server creates
- * them, because access to xenstore and Xen's devices gives access to every domain; the worker gets
- * only the two descriptors.
+ * Pages and an event channel of this domain for one session of a Xen guest. graft-starter makes
+ * them ({@code jail/starter/protocol.h}: {@code struct pages}), because access to xenstore and
+ * Xen's devices gives access to every domain; the server and the worker get only the two
+ * descriptors.
  *
  * @param self the number of this domain
  * @param port the number of the event channel
@@ -21,46 +20,36 @@ import java.nio.ByteBuffer;
  */
 public record VchanOffer(
     int self, int port, long offset, Bytes references, int grants, int events) {
-  /** Creates pages and an event channel for a guest. */
-  public static VchanOffer make(String guest) throws IOException {
-    try (Xenstore xenstore = Xenstore.ofHost()) {
-      int domain = xenstore.domain(guest);
-      GrantedPages pages = GrantedPages.share(domain);
-      try (Scratch port = new Scratch(4)) {
-        int events = EventChannel.bind(domain, port.address());
-        return new VchanOffer(
-            xenstore.self(),
-            Memory.getInt(port.address()),
-            pages.offset(),
-            pages.references(),
-            pages.fd(),
-            events);
-      } catch (IOException e) {
-        Libc.close(pages.fd());
-        throw e;
-      }
-    }
-  }
+  private static final int REFERENCES = 16;
+  private static final int BYTES = REFERENCES + Integer.BYTES * GrantedPages.COUNT + Integer.BYTES;
 
   /** Encodes everything but the descriptors. */
   public Bytes encode() {
-    byte[] all = references.array();
     return Bytes.of(
-        ByteBuffer.allocate(2 * Integer.BYTES + Long.BYTES + all.length)
+        ByteBuffer.allocate(BYTES)
+            .order(ByteOrder.LITTLE_ENDIAN)
             .putInt(self)
             .putInt(port)
             .putLong(offset)
-            .put(all)
+            .put(references.array())
             .array());
   }
 
-  /** Decodes an offer, with the worker's own descriptors. */
-  public static VchanOffer decode(Bytes encoded, int grants, int events) {
-    ByteBuffer buffer = ByteBuffer.wrap(encoded.array());
+  /**
+   * Decodes an offer, with this process's own descriptors.
+   *
+   * @throws IOException if it has another size
+   */
+  public static VchanOffer decode(Bytes encoded, int grants, int events) throws IOException {
+    byte[] all = encoded.array();
+    if (all.length != BYTES) {
+      throw new IOException("graft-starter grants other pages than those of this version");
+    }
+    ByteBuffer buffer = ByteBuffer.wrap(all).order(ByteOrder.LITTLE_ENDIAN);
     int self = buffer.getInt();
     int port = buffer.getInt();
     long offset = buffer.getLong();
-    byte[] references = new byte[buffer.remaining()];
+    byte[] references = new byte[Integer.BYTES * GrantedPages.COUNT];
     buffer.get(references);
     return new VchanOffer(self, port, offset, Bytes.of(references), grants, events);
   }

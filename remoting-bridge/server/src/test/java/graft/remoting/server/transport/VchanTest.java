@@ -17,8 +17,6 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.List;
-import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -145,37 +143,5 @@ class VchanTest {
       assertThatThrownBy(() -> VchanHandshake.agree(server, null, "", Duration.ofSeconds(5)))
           .isInstanceOf(ProtocolException.class);
     }
-  }
-
-  /** A domain that is being created has no name yet. */
-  @Test
-  void aDomainIsFoundByItsNameAlone() throws Exception {
-    Map<String, String> texts =
-        Map.of(
-            "/local/domain/0/name", "Domain-0",
-            "/local/domain/7/name", "setup-one",
-            "/local/domain/12/name", "setup-one-more",
-            "domid", "0");
-    Xenstore xenstore =
-        new Xenstore(
-            new Xenstore.Entries() {
-              @Override
-              public List<String> list(String path) {
-                assertThat(path).isEqualTo("/local/domain");
-                return List.of("0", "3", "12", "7");
-              }
-
-              @Override
-              public String read(String path) {
-                return texts.get(path);
-              }
-
-              @Override
-              public void close() {}
-            });
-    assertThat(xenstore.domain("setup-one")).isEqualTo(7);
-    assertThat(xenstore.self()).isZero();
-    assertThatThrownBy(() -> xenstore.domain("setup"))
-        .hasMessage("no domain of this host is named setup");
   }
 }
