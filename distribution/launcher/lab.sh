@@ -13,6 +13,7 @@ virtualization. It needs no KVM. Its disk is a snapshot: what is changed in it i
   ssh [COMMAND...]         a shell in it, or a command
   test [--xen] [ROUNDS]    Graft's own tests in it; starts it, and ends it if it did not run
   test --channels          what carries a guest's calls: figures beside those of other tools, and faults
+  test --xen --hostile     a hostile guest on vchan, beside another
   test --fabric            rdma from one machine to a second one, which it starts too (5.6 GB of memory)
   test --units             the units of systemd for servers, and the limits of workers' cgroups
   test --day               an operator's day with the packages, from install to purge

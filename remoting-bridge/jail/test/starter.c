@@ -138,7 +138,7 @@ static void write_config(const char *more) {
   FILE *out = fopen(conf, "w");
   CHECK(out);
   fprintf(out, "graft-starter 1\nprogram %s\nusers 1880000000 1880000003\nworkers 3\nmemory 1073741824\nthreads 100\n"
-               "part mounts ok\npart user no, for a reason\npart guest-folder ok\noption --root /nowhere\nenvironment COMMON=1\n"
+               "domains /nowhere/domains\npart mounts ok\npart user no, for a reason\npart guest-folder ok\noption --root /nowhere\nenvironment COMMON=1\n"
                "kind software -1 plain\nuse mounts,ipc\noption --calls base\nwithout-cgroup --limit data=9\n"
                "environment OWN=a b\nargument /bin/true\nargument two words\n"
                "kind cuda 1 adapter\nuse mounts\nargument /bin/true\n%s", self, more);
@@ -209,6 +209,19 @@ static void everyFieldOfARequestIsChecked(void) {
   memset(endless.name, 'a', sizeof endless.name);
   after.name[NAME_BYTES - 1] = 'x';
   CHECK(wrong(&endless, sizeof endless, 2) && wrong(&after, sizeof after, 2));
+  static const char *const domains[] = {"", "a/b", "a b", "a\n", "\x7f", " "};
+  for (size_t i = 0; i < sizeof domains / sizeof *domains; i++) {
+    struct request bad = request_of(GRANT);
+    strcpy(bad.name, domains[i]);
+    CHECK(wrong(&bad, sizeof bad, 0));
+  }
+  struct request guest = request_of(GRANT);
+  strcpy(guest.name, "Guest_1.lab");
+  CHECK(!wrong(&guest, sizeof guest, 0) && wrong(&guest, sizeof guest, 2));
+  guest.name[NAME_BYTES - 1] = 'x';
+  CHECK(wrong(&guest, sizeof guest, 0));
+  memset(guest.name, 'a', sizeof guest.name);
+  CHECK(wrong(&guest, sizeof guest, 0));
   for (uint32_t type = 0; type < 300; type++) {
     for (size_t at = 0; at < sizeof(struct request); at++) {
       if (at >= offsetof(struct request, type) && at < offsetof(struct request, worker)) continue;
@@ -216,7 +229,7 @@ static void everyFieldOfARequestIsChecked(void) {
       ((char *)&bad)[at] ^= 0x40;
       const char *why = wrong(&bad, sizeof bad, type == START ? 2 : 0);
       bool may_pass = (type == END && at >= 8 && at < 12) || (type == BOUND && ((at >= 8 && at < 12) || (at >= 20 && at < 28) || (at >= 32 && at < 40))) ||
-                      (type == START && ((at >= 12 && at < 16) || at >= 64)) || (type == SHARE && at >= 40 && at < 48);
+                      (type == START && ((at >= 12 && at < 16) || at >= 64)) || (type == SHARE && at >= 40 && at < 48) || (type == GRANT && at == 64);
       CHECK(may_pass || why);
     }
   }
@@ -301,6 +314,17 @@ static void onlyAWorkerInACompleteJailGetsAGuestsFolder(void) {
   CHECK(next(fd) == REFUSED && strstr(reply.text, "no such worker"));
   close(fd);
   close_ends(&ends);
+}
+
+static void aDomainThatIsNotListedGetsNoPages(void) {
+  int fd = hello();
+  struct request request = request_of(GRANT);
+  strcpy(request.name, "right");
+  pass(fd, &request, sizeof request, 0, 0);
+  CHECK(next(fd) == REFUSED && strstr(reply.text, "domains, the list of domains"));
+  pass(fd, &request, sizeof request, 0, 0);
+  CHECK(next(fd) == REFUSED); // the connection goes on
+  close(fd);
 }
 
 static void descriptorsOfOtherKindsAreRefused(void) {
@@ -521,6 +545,7 @@ int main(int count, char **arguments, char **environment) {
   aWorkerGetsWhatTheConfigurationSaysAlone();
   whatTheConfigurationDoesNotListIsRefused();
   onlyAWorkerInACompleteJailGetsAGuestsFolder();
+  aDomainThatIsNotListedGetsNoPages();
   descriptorsOfOtherKindsAreRefused();
   aServerThatSendsNonsenseLosesItsWorkersAndNothingElseHappens();
   aServersEndEndsItsWorkers();
@@ -530,6 +555,6 @@ int main(int count, char **arguments, char **environment) {
   char clean[128];
   snprintf(clean, sizeof clean, "rm -r %s", folder);
   CHECK(system(clean) == 0);
-  printf("graft-starter: 10 tests passed\n");
+  printf("graft-starter: 11 tests passed\n");
   return 0;
 }

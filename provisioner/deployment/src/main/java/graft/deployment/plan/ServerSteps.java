@@ -271,9 +271,7 @@ final class ServerSteps {
   Path tokens(Name gpu) {
     StateFolder state = input.layout().state();
     boolean isHosts = input.descriptor().gpu(gpu).orElseThrow().owner().kind() == Owner.Kind.HOST;
-    return isHosts && isUnprivileged()
-        ? ServerFolder.of(state, gpu).tokens()
-        : state.tokens(gpu);
+    return isHosts && isUnprivileged() ? ServerFolder.of(state, gpu).tokens() : state.tokens(gpu);
   }
 
   /**

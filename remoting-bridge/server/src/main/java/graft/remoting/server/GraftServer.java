@@ -341,7 +341,7 @@ public final class GraftServer implements AutoCloseable {
             jail,
             config.device(),
             workers(config),
-            config.tokens().map(tokens -> DomainList.of(tokens.toAbsolutePath()).file()));
+            Optional.of(DomainList.of(config.tokens().orElse(file).toAbsolutePath()).file()));
     try {
       PrivateFiles.write(file, text.text().getBytes(StandardCharsets.UTF_8));
     } catch (IOException e) {

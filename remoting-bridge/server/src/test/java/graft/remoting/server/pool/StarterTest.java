@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import graft.common.grants.DomainList;
 import graft.common.program.CurrentUser;
 import graft.remoting.server.control.ControlMessage;
 import graft.remoting.server.control.ControlSocket;
@@ -28,6 +29,7 @@ import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Duration;
 import java.util.List;
+import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.Random;
 import java.util.concurrent.CompletableFuture;
@@ -61,7 +63,10 @@ class StarterTest {
     WorkerCommand command =
         new WorkerCommand(WorkerMain.class, jail, folder, 0, List.of(), true, List.of());
     Path config = folder.resolve("starter.conf");
-    Files.writeString(config, new StarterConfig(command, jail, ECHO.device(), 3).text());
+    Files.writeString(
+        config,
+        new StarterConfig(command, jail, ECHO.device(), 3, Optional.of(folder.resolve("domains")))
+            .text());
     Files.setPosixFilePermissions(config, PosixFilePermissions.fromString("rw-------"));
     socket = folder.resolve("starter.sock");
     process =
@@ -117,7 +122,23 @@ class StarterTest {
           Descriptors.receive(from, bytes.address(), StarterMessages.MOST);
       return received.bytes() == 0
           ? null
-          : StarterMessages.answer(bytes.bytes(0, received.bytes()));
+          : StarterMessages.answer(bytes.bytes(0, received.bytes()), received.fds());
+    }
+  }
+
+  /** Whether there is Xen decides how a listed domain is refused here. */
+  @Test
+  void onlyListedDomainsGetPages() throws Exception {
+    Path list = folder.resolve("domains");
+    try (Starter server = server()) {
+      assertThatThrownBy(() -> server.grant("left")).hasMessageContaining("the list of domains");
+      new DomainList(list).add("left");
+      assertThatThrownBy(() -> server.grant("right"))
+          .hasMessage(list + " does not name the domain right");
+      assertThatThrownBy(() -> server.grant("left")).hasMessageContaining("xenstore");
+      assertThatThrownBy(() -> server.grant("x".repeat(64)))
+          .hasMessageContaining("takes no name of 64 bytes or more");
+      assertThat(server.start(ECHO)).isNotNull(); // the connection goes on
     }
   }
 

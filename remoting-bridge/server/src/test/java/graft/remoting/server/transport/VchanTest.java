@@ -17,6 +17,7 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.Arrays;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -125,12 +126,15 @@ class VchanTest {
   }
 
   @Test
-  void whatTheServerOffersReachesTheWorker() {
+  void whatTheServerOffersReachesTheWorker() throws Exception {
     byte[] references = new byte[4 * GrantedPages.COUNT];
     references[5] = 7;
     VchanOffer offer = new VchanOffer(3, 41, 1L << 40, Bytes.of(references), 8, 9);
     assertThat(offer.encode().array().length).isLessThan(ControlMessage.MAX / 2);
     assertThat(VchanOffer.decode(offer.encode(), 8, 9)).isEqualTo(offer);
+    Bytes shorter = Bytes.of(Arrays.copyOf(offer.encode().array(), 100));
+    assertThatThrownBy(() -> VchanOffer.decode(shorter, 8, 9))
+        .hasMessageContaining("other pages than those of this version");
   }
 
   @Test
