@@ -1,6 +1,7 @@
 package graft.remoting.server.pool;
 
 import graft.remoting.server.control.WorkerKind;
+import graft.remoting.server.transport.VchanOffer;
 import java.io.IOException;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
@@ -38,6 +39,11 @@ final class StartThread implements AutoCloseable {
       Thread.currentThread().interrupt();
       throw new IOException("interrupted", e);
     }
+  }
+
+  /** See {@link WorkerStarter#grant}; any thread may wait for it. */
+  VchanOffer grant(String domain) throws IOException {
+    return processes.grant(domain);
   }
 
   @Override

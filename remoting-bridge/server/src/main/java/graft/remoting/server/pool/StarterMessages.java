@@ -69,7 +69,7 @@ final class StarterMessages {
   private static byte[] named(byte[] request, String name) throws IOException {
     byte[] bytes = name.getBytes(StandardCharsets.UTF_8);
     if (bytes.length >= NAME) {
-      throw new IOException("graft-starter takes no name of " + NAME + " bytes or more: " + name);
+      throw new IOException("the name is too long for graft-starter: " + name);
     }
     System.arraycopy(bytes, 0, request, REQUEST - NAME, bytes.length);
     return request;

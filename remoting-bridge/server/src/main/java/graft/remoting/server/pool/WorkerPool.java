@@ -29,7 +29,6 @@ public final class WorkerPool implements AutoCloseable {
 
   private static final Duration EXIT_LIMIT = Duration.ofSeconds(10);
 
-  private final WorkerStarter processes;
   private final StartThread starts;
   private final WorkerKind spareKind;
   private final int spares;
@@ -39,7 +38,6 @@ public final class WorkerPool implements AutoCloseable {
   private final WorkerAnswers answers;
   private final GuestNumbers guests = new GuestNumbers();
   private final WorkerListener listener;
-
   private final ReentrantLock lock = new ReentrantLock();
   private final Condition changed = lock.newCondition();
   private final Map<Long, Worker> workers = new HashMap<>();
@@ -76,7 +74,6 @@ public final class WorkerPool implements AutoCloseable {
       WorkerFailures failures)
       throws ServerException {
     this.failures = failures;
-    this.processes = processes;
     this.starts = new StartThread(processes);
     this.spareKind = spares.kind();
     this.spares = spares.count();
@@ -198,7 +195,7 @@ public final class WorkerPool implements AutoCloseable {
 
   /** See {@link WorkerStarter#grant}. */
   public VchanOffer grant(String domain) throws IOException {
-    return processes.grant(domain);
+    return starts.grant(domain);
   }
 
   /** Returns whether a process is one of the workers. */
