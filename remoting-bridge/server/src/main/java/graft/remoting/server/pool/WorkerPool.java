@@ -193,7 +193,6 @@ public final class WorkerPool implements AutoCloseable {
     }
   }
 
-  /** See {@link WorkerStarter#grant}. */
   public VchanOffer grant(String domain) throws IOException {
     return starts.grant(domain);
   }
