@@ -16,9 +16,15 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
+import org.junit.jupiter.api.parallel.ResourceLock;
 
 /** The Debian packages: made twice, checked, and installed on a copy of this machine. */
 @Timeout(300)
+@Execution(ExecutionMode.CONCURRENT)
+@ResourceLock(Lanes.OTHERS)
+@ResourceLock(UnprivilegedServerTest.USER) // which a package makes
 final class DebianPackagesTest {
   @TempDir Path folder;
 
