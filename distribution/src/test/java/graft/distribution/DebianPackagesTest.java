@@ -12,7 +12,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.Stream;
-import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -28,12 +28,9 @@ import org.junit.jupiter.api.parallel.ResourceLock;
 final class DebianPackagesTest {
   @TempDir Path folder;
 
-  @BeforeEach
-  void onDebianAlone() {
+  @BeforeAll
+  static void build() throws Exception {
     assumeTrue(Files.isExecutable(Path.of("/usr/bin/dpkg-deb")), "no Debian");
-  }
-
-  private static void build() throws Exception {
     run("distribution/debian/build.sh");
   }
 
@@ -57,7 +54,6 @@ final class DebianPackagesTest {
 
   @Test
   void twoBuildsGiveTheSameBytesAndLintianFindsNothing() throws Exception {
-    build();
     for (String name : List.of("graft", "graft-client")) {
       Files.copy(made(name), folder.resolve(name), StandardCopyOption.REPLACE_EXISTING);
     }
@@ -77,7 +73,6 @@ final class DebianPackagesTest {
   @Test
   void areInstalledUpgradedRemovedAndPurged() throws Exception {
     assumeTrue(CurrentUser.isRoot(), "only root can install packages");
-    build();
     Finished tried =
         run(
             "distribution/src/test/sh/try-packages.sh",
