@@ -7,13 +7,13 @@ import java.nio.file.Path;
 import java.util.List;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Order;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.EnabledIfEnvironmentVariable;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.api.parallel.Execution;
 import org.junit.jupiter.api.parallel.ExecutionMode;
-import org.junit.jupiter.api.parallel.ResourceAccessMode;
 import org.junit.jupiter.api.parallel.ResourceLock;
 
 /**
@@ -24,8 +24,8 @@ import org.junit.jupiter.api.parallel.ResourceLock;
 @Tag("integration")
 @EnabledIfEnvironmentVariable(named = GuestLab.IMAGE, matches = ".+")
 @Execution(ExecutionMode.CONCURRENT)
-@ResourceLock(GuestLab.CORE)
-@ResourceLock(value = UnprivilegedServerTest.USER, mode = ResourceAccessMode.READ)
+@ResourceLock(Lanes.GUESTS)
+@Order(0) // the longest
 final class CloudGuestsTest {
   private static final String PROGRAM = "/usr/local/bin/loop";
   private static final String CHECK = "/usr/lib/graft/graft-verify --no-measure";

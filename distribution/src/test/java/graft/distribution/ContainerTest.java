@@ -18,11 +18,17 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestMethodOrder;
 import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
+import org.junit.jupiter.api.parallel.ResourceLock;
 
 /** A container of libvirt's LXC driver with a vGPU: set up, used, attacked by its own root. */
 @Tag("integration")
 @EnabledIfSystemProperty(named = "user.name", matches = "root")
 @TestMethodOrder(MethodOrderer.MethodName.class)
+@Execution(ExecutionMode.CONCURRENT)
+@ResourceLock(Lanes.OTHERS)
+@ResourceLock(UnprivilegedServerTest.USER)
 final class ContainerTest {
   private static final String LXC = "lxc:///system";
 

@@ -12,22 +12,25 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.Stream;
-import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
+import org.junit.jupiter.api.parallel.ResourceLock;
 
 /** The Debian packages: made twice, checked, and installed on a copy of this machine. */
 @Timeout(300)
+@Execution(ExecutionMode.CONCURRENT)
+@ResourceLock(Lanes.OTHERS)
+@ResourceLock(UnprivilegedServerTest.USER) // which a package makes
 final class DebianPackagesTest {
   @TempDir Path folder;
 
-  @BeforeEach
-  void onDebianAlone() {
+  @BeforeAll
+  static void build() throws Exception {
     assumeTrue(Files.isExecutable(Path.of("/usr/bin/dpkg-deb")), "no Debian");
-  }
-
-  private static void build() throws Exception {
     run("distribution/debian/build.sh");
   }
 
@@ -51,7 +54,6 @@ final class DebianPackagesTest {
 
   @Test
   void twoBuildsGiveTheSameBytesAndLintianFindsNothing() throws Exception {
-    build();
     for (String name : List.of("graft", "graft-client")) {
       Files.copy(made(name), folder.resolve(name), StandardCopyOption.REPLACE_EXISTING);
     }
@@ -71,7 +73,6 @@ final class DebianPackagesTest {
   @Test
   void areInstalledUpgradedRemovedAndPurged() throws Exception {
     assumeTrue(CurrentUser.isRoot(), "only root can install packages");
-    build();
     Finished tried =
         run(
             "distribution/src/test/sh/try-packages.sh",

@@ -15,11 +15,15 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
 import org.junit.jupiter.api.parallel.ResourceLock;
 
 /** A CUDA program on a machine that exists already, from its descriptor to its destruction. */
 @Tag("integration")
 @Timeout(300)
+@Execution(ExecutionMode.CONCURRENT)
+@ResourceLock(Lanes.OTHERS)
 @ResourceLock(UnprivilegedServerTest.USER)
 class ExistingMachineRunTest {
   @TempDir Path folder;

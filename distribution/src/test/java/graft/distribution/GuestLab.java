@@ -26,9 +26,6 @@ import java.util.stream.Stream;
 record GuestLab(String name, Path folder) {
   private static final Duration LIMIT = Duration.ofMinutes(30);
 
-  /** The lock of the classes whose guests take a core for minutes: one of them at a time. */
-  static final String CORE = "a core for emulated guests";
-
   /** The variable with the cloud image, which {@code ./graft test} builds. */
   static final String IMAGE = "GRAFT_CLOUD_IMAGE";
 

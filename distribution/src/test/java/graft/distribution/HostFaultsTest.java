@@ -23,6 +23,7 @@ import org.junit.jupiter.api.parallel.ResourceLock;
 @Tag("integration")
 @Timeout(300)
 @Execution(ExecutionMode.CONCURRENT)
+@ResourceLock(Lanes.OTHERS)
 @ResourceLock(UnprivilegedServerTest.USER)
 class HostFaultsTest {
   /** Each host finds the programs there that the first test has brought. */

@@ -24,6 +24,7 @@ import org.junit.jupiter.api.parallel.ResourceLock;
  */
 @Tag("integration")
 @Timeout(300)
+@ResourceLock(Lanes.OTHERS)
 @ResourceLock(UnprivilegedServerTest.USER)
 @Execution(ExecutionMode.CONCURRENT)
 class LibvirtUriHostsTest {

@@ -16,6 +16,8 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
 import org.junit.jupiter.api.parallel.ResourceLock;
 
 /**
@@ -24,6 +26,8 @@ import org.junit.jupiter.api.parallel.ResourceLock;
  */
 @Tag("integration")
 @Timeout(300)
+@Execution(ExecutionMode.CONCURRENT)
+@ResourceLock(Lanes.OTHERS)
 @ResourceLock(UnprivilegedServerTest.USER)
 class ManyHostsTest {
   private static final List<String> HOSTS = List.of("one", "two", "three");

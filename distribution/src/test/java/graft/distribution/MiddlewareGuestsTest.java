@@ -9,6 +9,9 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
+import org.junit.jupiter.api.parallel.ResourceLock;
 
 /**
  * The clients of other middleware in small guests, in parallel. A stand-in replaces the vendors'
@@ -16,6 +19,8 @@ import org.junit.jupiter.api.io.TempDir;
  * library.
  */
 @Tag("integration")
+@Execution(ExecutionMode.CONCURRENT)
+@ResourceLock(Lanes.OTHERS)
 final class MiddlewareGuestsTest {
   private static final String PROGRAM = "/usr/local/bin/loop";
 

@@ -24,7 +24,7 @@ import org.junit.jupiter.api.parallel.ResourceLock;
 @EnabledIfEnvironmentVariable(named = "GRAFT_CLOUD_TESTS", matches = "all")
 @EnabledIfEnvironmentVariable(named = GuestLab.IMAGE, matches = ".+")
 @Execution(ExecutionMode.CONCURRENT)
-@ResourceLock(GuestLab.CORE)
+@ResourceLock(Lanes.GUESTS)
 @ResourceLock(value = UnprivilegedServerTest.USER, mode = ResourceAccessMode.READ)
 final class SshGuestTest {
   private static final String CHECK = "/usr/lib/graft/graft-verify --no-measure";

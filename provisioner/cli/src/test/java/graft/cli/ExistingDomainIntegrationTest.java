@@ -23,9 +23,14 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
+import org.junit.jupiter.api.parallel.ResourceLock;
 
 /** A domain that Graft did not make, under a real libvirt daemon, gets the client and loses it. */
 @Tag("integration")
+@Execution(ExecutionMode.CONCURRENT)
+@ResourceLock(Lanes.GUESTS)
 class ExistingDomainIntegrationTest {
   private static final String SETUP = RealHost.unique("provtest-domain");
   private static final String DOMAIN = RealHost.unique("a domain of others");

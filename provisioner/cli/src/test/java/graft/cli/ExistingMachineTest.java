@@ -15,6 +15,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.api.parallel.Execution;
 import org.junit.jupiter.api.parallel.ExecutionMode;
+import org.junit.jupiter.api.parallel.ResourceLock;
 
 /**
  * Machines that exist already, by a real SSH server: what they get, that they get back all that
@@ -22,6 +23,7 @@ import org.junit.jupiter.api.parallel.ExecutionMode;
  */
 @Tag("integration")
 @Execution(ExecutionMode.CONCURRENT)
+@ResourceLock(Lanes.MACHINES)
 class ExistingMachineTest {
   private static final String SETUP = RealHost.unique("existing");
   private static final String TOKEN = "/etc/graft/token";

@@ -13,11 +13,13 @@ import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.api.parallel.Execution;
 import org.junit.jupiter.api.parallel.ExecutionMode;
+import org.junit.jupiter.api.parallel.ResourceLock;
 
 /** A real process that applies a container and its server is killed at every step. */
 @Tag("integration")
 @EnabledIfSystemProperty(named = "user.name", matches = "root")
 @Execution(ExecutionMode.CONCURRENT)
+@ResourceLock(Lanes.MACHINES)
 class KillContainerIntegrationTest {
   private static final String SETUP = RealHost.unique("provtest-kc");
   private static final String GUEST = RealHost.unique("provtest-box");

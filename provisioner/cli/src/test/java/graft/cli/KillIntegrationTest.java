@@ -11,10 +11,12 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.api.parallel.Execution;
 import org.junit.jupiter.api.parallel.ExecutionMode;
+import org.junit.jupiter.api.parallel.ResourceLock;
 
 /** A real process that applies a real guest and a real server is killed at every step. */
 @Tag("integration")
 @Execution(ExecutionMode.CONCURRENT)
+@ResourceLock(Lanes.GUESTS)
 class KillIntegrationTest {
   private static final String SETUP = RealHost.unique("provtest-kill");
   private static final String GUEST = RealHost.unique("provtest-victim");
