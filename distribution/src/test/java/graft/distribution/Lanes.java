@@ -5,7 +5,9 @@ package graft.distribution;
  * most three run at once, with those that have no lane and run one after the other.
  */
 final class Lanes {
-  /** The two classes whose guests take a core longest, and those of {@code ./graft test --cloud}. */
+  /**
+   * The two classes whose guests take a core longest, and those of {@code ./graft test --cloud}.
+   */
   static final String GUESTS = "a core for emulated guests";
 
   /** Other long classes that measure no time. */
