@@ -19,6 +19,8 @@ import org.apache.commons.exec.PumpStreamHandler;
 
 /** Runs a program of this host to its end and kills the program if it exceeds its time limit. */
 public final class HostProgram {
+  private static final int PIECE = 8192;
+
   private final CommandLine command;
   private final Map<String, String> environment;
 
@@ -34,6 +36,15 @@ public final class HostProgram {
    * @param late whether the program was killed because it exceeded its time limit
    */
   public record End(int code, boolean late) {}
+
+  /** A program ran, and what it was to get could not be read to its end. */
+  public static final class BrokenInputException extends IOException {
+    private static final long serialVersionUID = 1;
+
+    BrokenInputException(IOException cause) {
+      super("its input cannot be read: " + cause.getMessage(), cause);
+    }
+  }
 
   /** Creates a program that is found as a shell finds it. The arguments are passed unchanged. */
   public static HostProgram of(String program, List<String> arguments) {
@@ -57,16 +68,111 @@ public final class HostProgram {
   }
 
   /**
-   * Runs the program.
+   * Runs the program. Its input ends where this input ends; what the program has not read when it
+   * ends stays where it is, or is lost.
    *
+   * @throws BrokenInputException if the input could not be read to its end
    * @throws IOException if the program cannot be started
    */
   public End run(Duration limit, InputStream input, OutputStream output, OutputStream errors)
       throws IOException {
-    DefaultExecutor executor = executor(limit, new PumpStreamHandler(output, errors, input));
+    Streams streams = new Streams(input, output, errors);
+    DefaultExecutor executor = executor(limit, streams);
     executor.setExitValues(null); // accepts every exit code
     int code = executor.execute(command, environment);
+    streams.requireWholeInput();
     return new End(code, executor.getWatchdog().killedProcess());
+  }
+
+  /**
+   * The streams of a program. The library's own thread for input never tells a program that
+   * standard input has ended, and waits for any other input after the program has ended.
+   */
+  private static final class Streams extends PumpStreamHandler {
+    private final InputStream input;
+    private final Object lock = new Object(); // of the fields below
+    private OutputStream program;
+    private boolean ended;
+    private IOException broken;
+
+    Streams(InputStream input, OutputStream output, OutputStream errors) {
+      super(output, errors);
+      this.input = input;
+    }
+
+    @Override
+    public void setProcessInputStream(OutputStream given) {
+      synchronized (lock) {
+        program = given;
+      }
+      Thread thread = new Thread(this::copy, "input of a program");
+      thread.setDaemon(true); // it may wait for standard input when all else has ended
+      thread.start();
+    }
+
+    private void copy() {
+      byte[] piece = new byte[PIECE];
+      int count = read(piece);
+      while (count > 0 && write(piece, count)) {
+        count = read(piece);
+      }
+      end();
+    }
+
+    /** Writes to the program; false if that has ended, or has closed its input. */
+    private boolean write(byte[] piece, int count) {
+      synchronized (lock) {
+        try {
+          if (!ended) {
+            program.write(piece, 0, count);
+            program.flush();
+          }
+          return !ended;
+        } catch (IOException e) {
+          return false;
+        }
+      }
+    }
+
+    /**
+     * Closes the program's input. The library closes it after the program's end, and fails if there
+     * is something left to write then.
+     */
+    private void end() {
+      synchronized (lock) {
+        ended = true;
+        try {
+          program.close();
+        } catch (IOException e) {
+          // the program has not read all
+        }
+      }
+    }
+
+    @Override
+    public void stop() throws IOException {
+      end();
+      super.stop();
+    }
+
+    private int read(byte[] piece) {
+      try {
+        return input.read(piece);
+      } catch (IOException e) {
+        synchronized (lock) {
+          broken = ended ? null : e; // after the program's end nobody misses it
+        }
+        return -1;
+      }
+    }
+
+    void requireWholeInput() throws BrokenInputException {
+      synchronized (lock) {
+        if (broken != null) {
+          throw new BrokenInputException(broken);
+        }
+      }
+    }
   }
 
   /**

@@ -222,6 +222,12 @@ public final class SshConnection implements GuestConnection {
     HostProgram.End end;
     try {
       end = HostProgram.of(program, arguments(words)).run(timeout, input, output, errors);
+    } catch (HostProgram.BrokenInputException e) {
+      throw new GuestConnectionException(
+          "'" + words.get(0) + "' in " + address() + " got a part alone: " + e.getMessage(),
+          "",
+          false,
+          e);
     } catch (IOException e) {
       throw new GuestConnectionException(
           "ssh to " + address() + " could not be run: " + e.getMessage(),
