@@ -11,8 +11,8 @@ import graft.deployment.descriptor.DescriptorReader;
 import graft.deployment.journal.Journal;
 import graft.deployment.journal.JournalState;
 import graft.deployment.observe.Connections;
+import graft.deployment.programs.ServerLikeProcess;
 import graft.deployment.programs.ServerQuestion;
-import graft.deployment.state.ServerProcess;
 import graft.deployment.step.host.StartServer;
 import graft.guests.connection.Ended;
 import graft.guests.connection.GuestConnection;
@@ -26,7 +26,6 @@ import java.io.OutputStream;
 import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Clock;
 import java.time.Duration;
@@ -54,24 +53,9 @@ class LiveCheckTest {
 
   /** A process that looks like the server of gpu0, which the journal has as started. */
   private JournalState runningServer() throws Exception {
-    Path pidFile = folder.resolve("gpu-gpu0.pid");
-    server =
-        new ProcessBuilder(
-                "sh", "-c", "read x", "serve", ServerProcess.PID_FILE, pidFile.toString())
-            .start();
-    Files.writeString(pidFile, server.pid() + "\n");
-    StartServer step =
-        new StartServer(
-            "gpu0",
-            List.of(Endpoint.tcp("127.0.0.1", 8450)),
-            "software",
-            Optional.empty(),
-            0,
-            List.of(),
-            folder.resolve("tokens"),
-            pidFile,
-            folder.resolve("log"),
-            List.of());
+    ServerLikeProcess like = ServerLikeProcess.start(folder);
+    server = like.process();
+    StartServer step = like.step();
     try (Journal journal =
         Journal.open(folder.resolve("journal.jsonl"), Steps.CODEC, Clock.systemUTC())) {
       journal.begin(journal.apply("/d/lab.yaml", ""), step, Map.of());

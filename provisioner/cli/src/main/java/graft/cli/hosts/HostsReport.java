@@ -35,12 +35,13 @@ public final class HostsReport {
   public int plan() throws Exception {
     List<HostReply> replies = hosts.plan();
     List<Name> departed = hosts.departed();
-    output.say(text(replies, departed));
+    List<String> warnings = hosts.warnings();
+    output.say(text(replies, departed, warnings));
     warn(replies);
     Map<String, Object> tree = tree(replies);
     tree.put("steps", steps(replies));
     tree.put("departed", departed.stream().map(Name::text).toList());
-    tree.put("warnings", hosts.warnings());
+    tree.put("warnings", warnings);
     output.result(tree);
     return replies.stream().filter(r -> !r.isDone()).findFirst().map(HostsReport::code).orElse(0);
   }
@@ -49,9 +50,9 @@ public final class HostsReport {
     return replies.stream().mapToLong(reply -> reply.objects("actions").size()).sum();
   }
 
-  private String text(List<HostReply> replies, List<Name> departed) {
+  private String text(List<HostReply> replies, List<Name> departed, List<String> warnings) {
     StringBuilder text = new StringBuilder();
-    hosts.warnings().forEach(warning -> text.append("warning: ").append(warning).append('\n'));
+    warnings.forEach(warning -> text.append("warning: ").append(warning).append('\n'));
     replies.forEach(reply -> text.append(HostPlanText.of(reply).stripTrailing()).append('\n'));
     departed.forEach(
         host -> text.append(host).append(": not in the descriptor any more\n  - destroy\n"));
@@ -68,7 +69,7 @@ public final class HostsReport {
     List<HostReply> replies = hosts.plan();
     List<Name> departed = hosts.departed();
     boolean none = departed.isEmpty() && replies.stream().allMatch(HostReply::isDone);
-    return none && steps(replies) == 0 ? "" : text(replies, departed);
+    return none && steps(replies) == 0 ? "" : text(replies, departed, hosts.warnings());
   }
 
   /**

@@ -26,8 +26,6 @@ import java.util.function.Function;
  */
 record KnownHost(
     Name name, SshLogin login, HostFolder folder, Set<Name> after, Optional<LibvirtUri> libvirt) {
-  private static final int SSH_PORT = 22;
-
   KnownHost {
     after = Set.copyOf(after);
   }
@@ -55,10 +53,9 @@ record KnownHost(
     return Host.only(ssh).with(name, folder);
   }
 
-  /** Where it is: {@code 192.0.2.7}, with the port if that is not 22. */
+  /** Where its SSH server is: {@code 192.0.2.7 port 22}. */
   String address() {
-    String address = login.address().orElseThrow().text();
-    return login.port() == SSH_PORT ? address : address + " port " + login.port();
+    return login.address().orElseThrow().text() + " port " + login.port();
   }
 
   KnownHost withLogin(SshLogin other) {

@@ -39,8 +39,8 @@ public final class ManyHosts {
           + " same command again";
 
   private static final String MOVED =
-      " when it was applied; if that is another machine, apply the descriptor once without this host,"
-          + " which removes what is there, and then with it";
+      " when it was applied; if that is another machine, remove what is there first: apply the"
+          + " descriptor once without this host";
 
   private final Name deployment;
   private final Optional<DescriptorFile> file;

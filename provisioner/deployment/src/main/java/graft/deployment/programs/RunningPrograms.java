@@ -17,6 +17,7 @@ import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
@@ -82,10 +83,9 @@ public final class RunningPrograms {
         programs.put(step.chain(), onServer(server));
       } else if (step instanceof StartGuest
           || (step instanceof GrantAccess && !again.contains(step.id()))) {
-        programs.computeIfAbsent(step.chain(), this::ofGuest);
+        ofGuest(step.chain()).ifPresent(found -> programs.put(step.chain(), found));
       }
     }
-    programs.values().removeIf(found -> found.words().isEmpty());
     return programs;
   }
 
@@ -106,8 +106,8 @@ public final class RunningPrograms {
             : "programs that use it now: " + String.join(", ", guests));
   }
 
-  /** Of a guest without a vGPU there is nothing to say. */
-  private Plan.Programs ofGuest(Chain chain) {
+  /** Empty for a guest without a vGPU of this host. */
+  private Optional<Plan.Programs> ofGuest(Chain chain) {
     Set<String> gpus = new TreeSet<>();
     for (GrantAccess grant : steps(GrantAccess.class)) {
       if (grant.chain().equals(chain)) {
@@ -117,23 +117,23 @@ public final class RunningPrograms {
     List<HostServer> servers =
         steps(HostServer.class).stream().filter(server -> gpus.contains(server.gpu())).toList();
     if (servers.isEmpty()) {
-      return new Plan.Programs(null, "");
+      return Optional.empty();
     }
     int count = 0;
     for (HostServer server : servers) {
       Answer answer = ask(server);
       if (!answer.error().isEmpty()) {
-        return unknown("runs on its vGPU", answer.error());
+        return Optional.of(unknown("runs on its vGPU", answer.error()));
       }
       count += answer.of(chain.name());
     }
-    return new Plan.Programs(
-        count,
+    String words =
         switch (count) {
           case 0 -> "no program runs on its vGPU now";
           case 1 -> "1 program runs on its vGPU now";
           default -> count + " programs run on its vGPU now";
-        });
+        };
+    return Optional.of(new Plan.Programs(count, words));
   }
 
   private static Plan.Programs unknown(String what, String why) {

@@ -2,25 +2,21 @@ package graft.deployment.programs;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import graft.common.values.Endpoint;
 import graft.deployment.apply.Steps;
 import graft.deployment.journal.Journal;
 import graft.deployment.journal.JournalState;
 import graft.deployment.plan.Plan;
-import graft.deployment.state.ServerProcess;
 import graft.deployment.step.Chain;
 import graft.deployment.step.Step;
 import graft.deployment.step.guest.GrantAccess;
 import graft.deployment.step.guest.StartGuest;
 import graft.deployment.step.host.StartServer;
 import java.io.IOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Clock;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
 import java.util.Set;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -41,24 +37,9 @@ final class RunningProgramsTest {
 
   @BeforeEach
   void apply() throws Exception {
-    Path pidFile = folder.resolve("gpu-gpu0.pid");
-    process =
-        new ProcessBuilder(
-                "sh", "-c", "read x", "serve", ServerProcess.PID_FILE, pidFile.toString())
-            .start();
-    Files.writeString(pidFile, process.pid() + "\n");
-    server =
-        new StartServer(
-            "gpu0",
-            List.of(Endpoint.tcp("127.0.0.1", 8450)),
-            "software",
-            Optional.empty(),
-            0,
-            List.of(),
-            folder.resolve("tokens"),
-            pidFile,
-            folder.resolve("log"),
-            List.of());
+    ServerLikeProcess like = ServerLikeProcess.start(folder);
+    process = like.process();
+    server = like.step();
     alice = new StartGuest("qemu:///system", "alice", "", folder.resolve("console"));
     grant = grant("alice");
     try (Journal open =

@@ -224,7 +224,12 @@ public final class SshConnection implements GuestConnection {
       end = HostProgram.of(program, arguments(words)).run(timeout, input, output, errors);
     } catch (HostProgram.BrokenInputException e) {
       throw new GuestConnectionException(
-          "'" + words.get(0) + "' in " + address() + " got a part alone: " + e.getMessage(),
+          "'"
+              + words.get(0)
+              + "' in "
+              + address()
+              + " did not get all that was to be sent: "
+              + e.getMessage(),
           "",
           false,
           e);
