@@ -129,6 +129,10 @@ void enter_root(const struct options *options) {
     const char *path = options->readable.items[i];
     show(path, path, MS_RDONLY | MS_NOSUID | MS_NODEV, with_mounts);
   }
+  for (int i = 0; i < options->writable.count; i++) {
+    const char *path = options->writable.items[i];
+    show(path, path, MS_NOSUID | MS_NODEV | MS_NOEXEC, with_mounts);
+  }
   static const char *const nodes[] = {"/dev/null", "/dev/zero", "/dev/random", "/dev/urandom"};
   for (size_t i = 0; i < sizeof nodes / sizeof *nodes; i++) show(nodes[i], nodes[i], MS_NOSUID | MS_NOEXEC, with_mounts);
   for (int i = 0; i < options->devices.count; i++) {

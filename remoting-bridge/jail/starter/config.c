@@ -4,10 +4,11 @@
 //   program PATH                graft-jail
 //   users FIRST LAST            one user a worker; absent if the parts of the jail lack "user"
 //   workers N, memory BYTES, threads N
+//   mps                         all workers are clients of NVIDIA's MPS: one user, and a folder for its sockets
 //   without-limits WHY          workers get no cgroups, for that reason
 //   domains FILE                the list of Xen's domains that sessions may share pages with, one name a line; absent: all
 //   part TEXT                   a line for the server: "NAME ok" or "NAME WHY NOT"
-//   option NAME VALUE           of graft-jail, for all workers
+//   option NAME VALUE           of graft-jail, for all workers; not for MPS itself
 //   environment NAME=VALUE      for all workers
 //   kind NAME INDEX plain|adapter
 // and for each kind:
@@ -87,6 +88,7 @@ static struct kind *add_kind(struct config *config, char *rest) {
   if (strlen(rest) >= sizeof kind->name) die("the configuration has a kind with a long name");
   strcpy(kind->name, rest);
   kind->index = strcmp(index, "-1") == 0 ? -1 : (int)number(index, 0, 9999);
+  kind->mps = strcmp(rest, "mps") == 0;
   kind->adapter = strcmp(adapter, "adapter") == 0;
   if (!kind->adapter && strcmp(adapter, "plain") != 0) die("the configuration has a kind that is '%s'", adapter);
   return kind;
@@ -103,6 +105,7 @@ static bool for_all(struct config *config, const char *word, char *rest) {
   else if (strcmp(word, "memory") == 0) config->memory = number(rest, 1 << 20, INT64_MAX);
   else if (strcmp(word, "threads") == 0) config->threads = (uint32_t)number(rest, 1, INT_MAX);
   else if (strcmp(word, "without-limits") == 0) config->without_limits = rest;
+  else if (strcmp(word, "mps") == 0) config->mps = true;
   else if (strcmp(word, "domains") == 0) config->domains = rest;
   else if (strcmp(word, "part") == 0) {
     size_t length = strlen(config->isolation);

@@ -392,6 +392,7 @@ int main(int count, char **arguments) {
   server_left(&state);
   end_workers(state.workers);
   while (waitpid(-1, 0, 0) > 0 || errno == EINTR) {}
+  leave_workers(state.workers);
   unlink(state.socket);
   return state.exit_status;
 }

@@ -20,6 +20,7 @@ struct kind {
   char name[NAME_BYTES];
   int index;
   bool adapter;
+  bool mps; // no worker, but MPS, which has the host's files
   const char *use;             // the parts of the jail, without limits
   struct words options;        // of graft-jail
   struct words without_cgroup; // options if there are no cgroups
@@ -29,7 +30,8 @@ struct kind {
 
 struct config {
   const char *program; // graft-jail
-  bool has_users;      // each worker has a user of its own
+  bool has_users;      // each worker has a user of its own, unless mps
+  bool mps;            // all workers have one user, and the folder of the sockets of NVIDIA's MPS
   uid_t first_user, last_user;
   unsigned workers; // the most at one time
   uint64_t memory;  // the most of a worker, in bytes
@@ -58,6 +60,10 @@ int open_users(const char *file);
 uid_t take_user(int file, const struct config *config, const struct workers *workers); // 0 if all are taken
 void give_user(int file, uid_t user);
 
+// The folder in which the workers of one user reach NVIDIA's MPS (pipes.c): beside the file of the users' locks, and empty.
+char *open_pipes(const char *users, uid_t user);
+void close_pipes(const char *folder);
+
 // The parent of the workers' cgroups (cgroups.c); 0 if there is none, with the reason.
 char *open_cgroups(const char *mount, const char *own, char *reason, size_t size);
 bool set_cgroup(const char *cgroup, const char *setting, uint64_t value);
@@ -72,6 +78,8 @@ bool end_worker(struct workers *workers, uint32_t number);
 bool bound_worker(struct workers *workers, const struct request *request, char *reason, size_t size);
 bool share_worker(struct workers *workers, const struct request *request, char *reason, size_t size);
 void end_workers(struct workers *workers);
+// Removes what outlives the workers.
+void leave_workers(struct workers *workers);
 // Releases what an ended process had. Returns its number, 0 if the process was no worker of the present server.
 uint32_t reap_worker(struct workers *workers, pid_t pid);
 

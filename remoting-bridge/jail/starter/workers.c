@@ -27,6 +27,8 @@ struct workers {
   const char *cgroups; // 0 without
   int users;           // -1 without
   struct guests *guests; // 0 without
+  uid_t shared_user;     // that all workers have; 0 if each has its own
+  char *pipes;           // the folder of the sockets of NVIDIA's MPS; 0 without
   uint32_t last_number;
   struct worker all[];
 };
@@ -38,6 +40,14 @@ struct workers *make_workers(const struct config *config, const char *cgroups, c
   workers->cgroups = cgroups;
   workers->users = config->has_users ? open_users(users) : -1;
   workers->guests = strstr(config->isolation, "guest-folder ok\n") ? open_guests(config->workers) : 0;
+  if (config->mps) {
+    if (config->has_users && !(workers->shared_user = take_user(workers->users, config, workers))) {
+      errno = 0;
+      die("all users %u to %u have a worker: give the server more (--worker-users)", (unsigned)config->first_user,
+          (unsigned)config->last_user);
+    }
+    workers->pipes = open_pipes(users, workers->shared_user ? workers->shared_user : geteuid());
+  }
   return workers;
 }
 
@@ -101,9 +111,10 @@ static struct words command_of(const struct workers *workers, const struct kind 
   char *use = 0;
   if (asprintf(&use, "%s%s", kind->use, worker->cgroup ? ",limits" : "") < 0) die("allocate memory");
   add_pair(&words, "--use", use);
-  add_all(&words, &config->options);
+  if (!kind->mps) add_all(&words, &config->options);
   add_all(&words, &kind->options);
   if (worker->user) add_pair(&words, "--user", formatted("%llu", worker->user));
+  if (workers->pipes) add_pair(&words, "--write", workers->pipes);
   if (worker->cgroup) {
     add_pair(&words, "--cgroup", worker->cgroup);
     add_pair(&words, "--set", formatted("memory.max=%llu", config->memory));
@@ -133,6 +144,11 @@ static void become_jail(const struct workers *workers, const struct kind *kind, 
   struct words command = command_of(workers, kind, worker), environment = {0};
   add_all(&environment, &workers->config->environment);
   add_all(&environment, &kind->environment);
+  char *pipes = 0;
+  if (workers->pipes) {
+    if (asprintf(&pipes, "CUDA_MPS_PIPE_DIRECTORY=%s", workers->pipes) < 0) _exit(EXIT_FAILURE);
+    add_word(&environment, pipes);
+  }
   if (addresses) add_word(&environment, formatted("GRAFT_WORKER_ADDRESSES=%llu", addresses));
   char *const no_environment[] = {0};
   int control = move_up(fds[0]), log = move_up(fds[1]), null = open("/dev/null", O_RDWR);
@@ -167,13 +183,14 @@ static void release(struct workers *workers, struct worker *worker) {
     rmdir(worker->cgroup);
     free(worker->cgroup);
   }
-  if (worker->user) give_user(workers->users, worker->user);
+  if (worker->user && !workers->shared_user) give_user(workers->users, worker->user);
   memset(worker, 0, sizeof *worker);
   if (guest) divide_weight(workers, guest);
 }
 
 static bool take_place(struct workers *workers, struct worker *worker, char *reason, size_t size) {
-  if (workers->users >= 0 && !(worker->user = take_user(workers->users, workers->config, workers))) {
+  worker->user = workers->shared_user;
+  if (!worker->user && workers->users >= 0 && !(worker->user = take_user(workers->users, workers->config, workers))) {
     snprintf(reason, size, "all users %u to %u have a worker: give the server more (--worker-users)",
              (unsigned)workers->config->first_user, (unsigned)workers->config->last_user);
     return false;
@@ -274,6 +291,10 @@ void end_workers(struct workers *workers) {
     workers->all[i].is_left = true;
     kill(workers->all[i].pid, SIGKILL);
   }
+}
+
+void leave_workers(struct workers *workers) {
+  if (workers->pipes) close_pipes(workers->pipes);
 }
 
 uint32_t reap_worker(struct workers *workers, pid_t pid) {

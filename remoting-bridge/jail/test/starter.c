@@ -134,17 +134,19 @@ static uint32_t start(int fd, const struct request *request, struct ends *ends) 
   return type;
 }
 
-static void write_config(const char *more) {
+static void write_config_with(const char *first, const char *more) {
   FILE *out = fopen(conf, "w");
   CHECK(out);
-  fprintf(out, "graft-starter 1\nprogram %s\nusers 1880000000 1880000003\nworkers 3\nmemory 1073741824\nthreads 100\n"
+  fprintf(out, "graft-starter 1\n%sprogram %s\nusers 1880000000 1880000003\nworkers 3\nmemory 1073741824\nthreads 100\n"
                "domains /nowhere/domains\npart mounts ok\npart user no, for a reason\npart guest-folder ok\noption --root /nowhere\nenvironment COMMON=1\n"
                "kind software -1 plain\nuse mounts,ipc\noption --calls base\nwithout-cgroup --limit data=9\n"
                "environment OWN=a b\nargument /bin/true\nargument two words\n"
-               "kind cuda 1 adapter\nuse mounts\nargument /bin/true\n%s", self, more);
+               "kind cuda 1 adapter\nuse mounts\nargument /bin/true\n%s", first, self, more);
   fclose(out);
   CHECK(chmod(conf, 0600) == 0);
 }
+
+static void write_config(const char *more) { write_config_with("", more); }
 
 static void run_starter(char *const *more) {
   const char *words[32] = {program, "--config", conf, "--socket", path, "--users", users, "--cgroups", cgroups};
@@ -524,6 +526,82 @@ static void aServerIsStartedAgainAndEndsWithItsStarter(void) {
   CHECK(access(pid_file, F_OK) < 0 && access(path, F_OK) < 0);
 }
 
+// The folder of MPS' sockets, as a worker's words name it; its user is that of all workers.
+static void pipes_of(const char *text, char *pipes, size_t size, unsigned *user) {
+  const char *named = strstr(text, "--write "), *number = strstr(text, "--user ");
+  CHECK(named && number && sscanf(number, "--user %u ", user) == 1);
+  snprintf(pipes, size, "%.*s", (int)strcspn(named + 8, " "), named + 8);
+}
+
+static void allWorkersHaveOneUserAndMpsFolder(void) {
+  write_config_with("mps\n", "kind mps -1 plain\nuse ipc\nargument /bin/true\n");
+  char text[8192], pipes[128], again[128], left[160], outside[96], wanted[256];
+  // What a killed starter left goes, but for what MPS does not make; a link leads nowhere else.
+  snprintf(outside, sizeof outside, "%s/outside", folder);
+  CHECK(mkdir(outside, 0700) == 0);
+  for (unsigned user = 1880000000; user < 1880000004; user++) {
+    snprintf(left, sizeof left, "%s/mps-%u-1", folder, user);
+    CHECK(mkdir(left, 0700) == 0);
+    snprintf(left, sizeof left, "%s/mps-%u-1/control", folder, user);
+    CHECK(mkfifo(left, 0600) == 0);
+    snprintf(left, sizeof left, "%s/mps-%u-2", folder, user);
+    CHECK(symlink(outside, left) == 0);
+  }
+  run_starter(0);
+  int fd = hello();
+  struct request request = request_of(START);
+  struct ends first, second;
+  unsigned user = 0, other = 0;
+  memset(text, 0, sizeof text);
+  CHECK(start(fd, &request, &first) == STARTED && recv(first.fds[0], text, sizeof text - 1, 0) > 0);
+  pipes_of(text, pipes, sizeof pipes, &user);
+  snprintf(wanted, sizeof wanted, " {CUDA_MPS_PIPE_DIRECTORY=%s} ", pipes);
+  CHECK(strstr(text, wanted));
+  struct stat status;
+  CHECK(lstat(pipes, &status) == 0 && S_ISDIR(status.st_mode) && status.st_uid == user && (status.st_mode & 0777) == 0700);
+  snprintf(left, sizeof left, "%s/mps-%u-1", folder, user);
+  CHECK(access(left, F_OK) < 0 && access(outside, F_OK) == 0);
+  memset(request.name, 0, sizeof request.name);
+  strcpy(request.name, "mps");
+  memset(text, 0, sizeof text);
+  CHECK(start(fd, &request, &second) == STARTED && recv(second.fds[0], text, sizeof text - 1, 0) > 0);
+  pipes_of(text, again, sizeof again, &other);
+  CHECK(strcmp(again, pipes) == 0 && other == user && !strstr(text, "--root"));
+  // The user stays when a worker ends.
+  char byte = 0;
+  send(first.fds[0], &byte, 1, 0);
+  CHECK(next(fd) == ENDED);
+  close_ends(&first);
+  strcpy(request.name, "software");
+  memset(text, 0, sizeof text);
+  CHECK(start(fd, &request, &first) == STARTED && recv(first.fds[0], text, sizeof text - 1, 0) > 0);
+  pipes_of(text, again, sizeof again, &other);
+  CHECK(strcmp(again, pipes) == 0 && other == user);
+  // A second starter of the same range takes another user.
+  char path_before[64];
+  strcpy(path_before, path);
+  pid_t before = starter;
+  snprintf(path, sizeof path, "%s/second", folder);
+  run_starter(0);
+  int second_fd = hello();
+  struct ends third;
+  memset(text, 0, sizeof text);
+  CHECK(start(second_fd, &request, &third) == STARTED && recv(third.fds[0], text, sizeof text - 1, 0) > 0);
+  pipes_of(text, again, sizeof again, &other);
+  CHECK(strcmp(again, pipes) != 0 && other != user);
+  close(second_fd);
+  close_ends(&third);
+  stop_starter();
+  CHECK(access(again, F_OK) < 0 && access(pipes, F_OK) == 0);
+  starter = before;
+  strcpy(path, path_before);
+  close(fd);
+  close_ends(&first);
+  close_ends(&second);
+  stop_starter();
+  CHECK(access(pipes, F_OK) < 0);
+}
+
 int main(int count, char **arguments, char **environment) {
   if (count > 1 && strcmp(arguments[1], "--control") == 0) return play_jail(count, arguments, environment);
   if (count == 4 && strcmp(arguments[1], "serve") == 0) return play_server(arguments[2], arguments[3]);
@@ -552,9 +630,10 @@ int main(int count, char **arguments, char **environment) {
   oneServerOfOneUserMayConnect();
   stop_starter();
   aServerIsStartedAgainAndEndsWithItsStarter();
+  allWorkersHaveOneUserAndMpsFolder();
   char clean[128];
   snprintf(clean, sizeof clean, "rm -r %s", folder);
   CHECK(system(clean) == 0);
-  printf("graft-starter: 11 tests passed\n");
+  printf("graft-starter: 12 tests passed\n");
   return 0;
 }

@@ -9,7 +9,7 @@ import java.util.Optional;
  * A guest's share of a GPU's time.
  *
  * @param type how the guest competes with the others
- * @param percent of the GPU's time; 0 for a best-effort guest
+ * @param percent of the GPU's time; 0 for a best-effort or dense guest
  * @param priority who is served first among guests that have not used up their shares
  */
 public record Share(Type type, int percent, Priority priority) {
@@ -20,7 +20,17 @@ public record Share(Type type, int percent, Priority priority) {
     /** The guest divides with others of its class what the guaranteed guests leave. */
     BURSTABLE,
     /** The guest runs while no guest of the other classes wants the GPU. */
-    BEST_EFFORT;
+    BEST_EFFORT,
+    /**
+     * The guest's kernels run at the same time as those of all other guests of the GPU, by NVIDIA's
+     * MPS. Nobody has a part of the time.
+     */
+    DENSE;
+
+    /** Returns whether a guest of the class has a percentage of the GPU's time. */
+    public boolean hasPercent() {
+      return this == GUARANTEED || this == BURSTABLE;
+    }
 
     @Override
     public String toString() {
@@ -50,11 +60,11 @@ public record Share(Type type, int percent, Priority priority) {
     if (percent < 0 || percent > 100) {
       throw new IllegalArgumentException("compute is a percentage from 1 to 100, not " + percent);
     }
-    if (type == Type.BEST_EFFORT && (percent != 0 || priority == Priority.HIGH)) {
+    if (!type.hasPercent() && (percent != 0 || priority == Priority.HIGH)) {
       throw new IllegalArgumentException(
-          "a best-effort guest has no percentage of compute and no priority");
+          "a " + type + " guest has no percentage of compute and no priority");
     }
-    if (type != Type.BEST_EFFORT && percent == 0) {
+    if (type.hasPercent() && percent == 0) {
       throw new IllegalArgumentException("a " + type + " guest needs compute=PERCENT");
     }
   }

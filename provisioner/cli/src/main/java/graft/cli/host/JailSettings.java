@@ -3,6 +3,8 @@ package graft.cli.host;
 import graft.common.GraftException;
 import graft.common.values.MemorySize;
 import graft.remoting.server.jail.JailConfig;
+import graft.remoting.server.mps.Mps;
+import java.nio.file.Path;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import picocli.CommandLine.Option;
@@ -39,6 +41,24 @@ final class JailSettings {
       description = "The maximum number of threads of a worker (default: 4096).")
   Integer threads;
 
+  @Option(
+      names = "--mps",
+      description =
+          "Let the sessions' kernels run at the same time, by NVIDIA's MPS: for guests of class"
+              + " dense in the tokens file. All workers then run as one user, and a fault of one"
+              + " program on the GPU ends the programs of all guests: see docs/sharing.md.")
+  boolean mps;
+
+  private static Path daemon() {
+    return Mps.find()
+        .orElseThrow(
+            () ->
+                new GraftException(
+                    "--mps needs " + Mps.PROGRAM + ", which is not in PATH",
+                    "install the part of NVIDIA's driver that has it, such as Debian's package"
+                        + " nvidia-cuda-mps or Ubuntu's nvidia-compute-utils"));
+  }
+
   JailConfig config() {
     JailConfig config = JailConfig.defaults().withRequired(required);
     try {
@@ -54,7 +74,10 @@ final class JailSettings {
       if (memory != null) {
         config = config.withMemory(memory.bytes());
       }
-      return threads == null ? config : config.withThreads(threads);
+      if (threads != null) {
+        config = config.withThreads(threads);
+      }
+      return mps ? config.withMps(daemon()) : config;
     } catch (IllegalArgumentException e) {
       throw new GraftException(e.getMessage(), "see graft serve --help", e);
     }

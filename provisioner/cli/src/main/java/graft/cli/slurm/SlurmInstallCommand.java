@@ -194,7 +194,7 @@ final class SlurmInstallCommand implements Callable<Integer> {
 
   private static Share.Type type(String text) {
     for (Share.Type each : Share.Type.values()) {
-      if (each.toString().equals(text)) {
+      if (each != Share.Type.DENSE && each.toString().equals(text)) {
         return each;
       }
     }

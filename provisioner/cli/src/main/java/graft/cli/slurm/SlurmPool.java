@@ -51,7 +51,7 @@ record SlurmPool(
           licenses + " licences cannot be divided among " + gpus + " GPUs",
           "give --licenses a multiple of --gpus: each licence is an equal part of one GPU");
     }
-    if (licenses / gpus > 100 && share != Share.Type.BEST_EFFORT) {
+    if (licenses / gpus > 100 && share.hasPercent()) {
       throw new GraftException(
           licenses / gpus + " licences for one GPU are more than the 100 percent of its time",
           "give at most 100 for each GPU, or --class best-effort");

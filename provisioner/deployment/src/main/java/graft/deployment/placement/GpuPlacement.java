@@ -204,7 +204,7 @@ public final class GpuPlacement {
       // The checks that follow refuse parts that do not agree.
     }
     long memory = vgpu.memory().map(MemorySize::bytes).orElse(0L);
-    return new GpuUse(guest.name().text(), guaranteed, memory, vgpu.exclusive());
+    return new GpuUse(guest.name().text(), guaranteed, memory, vgpu.exclusive(), vgpu.isDense());
   }
 
   /** The NUMA node of the CPUs that the guest is pinned to. */

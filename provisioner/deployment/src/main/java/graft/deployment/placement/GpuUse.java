@@ -22,8 +22,10 @@ import java.util.stream.Collectors;
  * @param guaranteed its guaranteed share of the GPU's time, in percent
  * @param memory the limit of its memory on the GPU, in bytes; 0 for none
  * @param exclusive whether no other guest may use the GPU
+ * @param dense whether its programs run at the same time as those of other guests, by MPS
  */
-public record GpuUse(String guest, int guaranteed, long memory, boolean exclusive) {
+public record GpuUse(String guest, int guaranteed, long memory, boolean exclusive, boolean dense) {
+  private static final Pattern DENSE = Pattern.compile("(?:^| )class=dense(?: |$)");
   private static final Pattern GUARANTEED =
       Pattern.compile("(?:^| )class=guaranteed compute=(\\d{1,3})(?: |$)");
   private static final Pattern MEMORY = Pattern.compile("(?:^| )guest-memory=(\\d{1,18})(?: |$)");
@@ -38,7 +40,8 @@ public record GpuUse(String guest, int guaranteed, long memory, boolean exclusiv
         guest,
         share.find() ? Integer.parseInt(share.group(1)) : 0,
         memory.find() ? Long.parseLong(memory.group(1)) : 0,
-        false);
+        false,
+        DENSE.matcher(settings).find());
   }
 
   /**
@@ -66,7 +69,7 @@ public record GpuUse(String guest, int guaranteed, long memory, boolean exclusiv
       for (Step step : steps) {
         if (step instanceof GrantAccess grant && same.contains(grant.gpu())) {
           GpuUse use = of(grant.guest() + " of " + other.getKey(), grant.settings());
-          uses.add(isShared ? use : new GpuUse(use.guest, use.guaranteed, 0, false));
+          uses.add(isShared ? use : new GpuUse(use.guest, use.guaranteed, 0, false, false));
         }
       }
     }

@@ -197,6 +197,25 @@ final class ServerSteps {
     return peers.stream().flatMap(peer -> Stream.of("--peer", peer.toString())).toList();
   }
 
+  private List<String> ofItsGuests(Gpu gpu) {
+    return Stream.concat(
+            peers(gpu).stream(), dense(gpu).isEmpty() ? Stream.of() : Stream.of("--mps"))
+        .toList();
+  }
+
+  /** The guests whose programs run at the same time by NVIDIA's MPS. */
+  private List<String> dense(Gpu gpu) {
+    Stream<String> own =
+        input.descriptor().guests().stream()
+            .filter(guest -> guest.vgpu(gpu.name()).filter(VGpu::isDense).isPresent())
+            .map(guest -> guest.name().text());
+    Stream<String> remote =
+        input.descriptor().remoteGuests(gpu).stream()
+            .filter(guest -> guest.vgpu().isDense())
+            .map(guest -> guest.name().text());
+    return Stream.concat(own, remote).toList();
+  }
+
   private List<Step> server(Gpu gpu, List<Endpoint> listen) {
     StateFolder state = input.layout().state();
     String name = gpu.name().text();
@@ -209,7 +228,7 @@ final class ServerSteps {
       Path tokens = state.tokens(gpu.name());
       List<String> options =
           new ArrayList<>(ServerOptions.of(gpu, state.path().resolveSibling("audit.jsonl")));
-      options.addAll(peers(gpu));
+      options.addAll(ofItsGuests(gpu));
       return List.of(
           new StartServer(
               name, listen, device, gpu.memory(), spare, ports, tokens, pidFile, log, options));
@@ -217,7 +236,7 @@ final class ServerSteps {
     boolean byUnits = input.snapshot().services().systemd();
     ServerFolder folder = ServerFolder.of(state, gpu.name());
     List<String> options = new ArrayList<>(ServerOptions.of(gpu, folder.audit()));
-    options.addAll(peers(gpu));
+    options.addAll(ofItsGuests(gpu));
     RunServer server =
         new RunServer(
             name,
@@ -254,8 +273,24 @@ final class ServerSteps {
                 + "); install it where they can, such as /opt");
   }
 
-  /** Why servers of the host run as root, where they do. */
+  /** What an operator should know of the host's servers before they run. */
   List<String> warnings() {
+    Stream<String> dense =
+        input.descriptor().gpus().stream()
+            .filter(gpu -> !dense(gpu).isEmpty())
+            .map(
+                gpu ->
+                    "the dense guests of '"
+                        + gpu.name()
+                        + "' ("
+                        + String.join(", ", dense(gpu))
+                        + ") have to trust each other: their programs run as one user of this host,"
+                        + " and a fault of one on the GPU ends the programs of all");
+    return Stream.concat(asRoot(), dense).toList();
+  }
+
+  /** Why servers of the host run as root, where they do. */
+  private Stream<String> asRoot() {
     return input.descriptor().gpus().stream()
         .filter(gpu -> gpu.owner().kind() == Owner.Kind.HOST && isUsed(gpu))
         .filter(gpu -> input.snapshot().host().root())
@@ -263,8 +298,7 @@ final class ServerSteps {
         .flatMap(
             gpu ->
                 whyRoot().stream()
-                    .map(why -> "the server of '" + gpu.name() + "' runs as root: " + why))
-        .toList();
+                    .map(why -> "the server of '" + gpu.name() + "' runs as root: " + why));
   }
 
   /** The tokens of a GPU's server: the host's server may not enter the state folder. */

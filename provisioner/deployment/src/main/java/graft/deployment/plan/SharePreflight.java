@@ -5,6 +5,7 @@ import graft.common.bind.Problems;
 import graft.common.grants.Share;
 import graft.common.values.Name;
 import graft.deployment.descriptor.gpu.Gpu;
+import graft.deployment.descriptor.gpu.GpuDevice;
 import graft.deployment.descriptor.gpu.Owner;
 import graft.deployment.descriptor.guest.VGpu;
 import graft.deployment.placement.GpuUse;
@@ -35,13 +36,27 @@ final class SharePreflight {
     List<User> users = users(gpu);
     List<String> holders = new ArrayList<>();
     List<String> strangers = new ArrayList<>();
+    List<String> denseStrangers = new ArrayList<>();
     int guaranteed = 0;
     for (GpuUse other : GpuUse.ofOthers(input.others(), gpu)) {
       strangers.add(other.guest());
+      if (other.dense()) {
+        denseStrangers.add("'" + other.guest() + "'");
+      }
       if (other.guaranteed() > 0) {
         guaranteed += other.guaranteed();
         holders.add(other.guest() + " " + other.guaranteed());
       }
+    }
+    dense(gpu, users, strangers);
+    if (!denseStrangers.isEmpty() && !users.isEmpty() && !users.get(0).vgpu().isDense()) {
+      problems.add(
+          positions.of(users.get(0).vgpu()),
+          "'"
+              + gpu.name()
+              + "' has dense guests, and all of its guests have to be of one deployment then: "
+              + String.join(", ", denseStrangers),
+          "use another GPU");
     }
     for (User user : users) {
       VGpu vgpu = user.vgpu();
@@ -97,6 +112,40 @@ final class SharePreflight {
           "write the share into its list of tokens, and remove the key here");
     }
     return share;
+  }
+
+  /** MPS has the GPU for itself: whoever is not its client waits for all of its clients. */
+  private void dense(Gpu gpu, List<User> users, List<String> strangers) {
+    List<User> dense = users.stream().filter(user -> user.vgpu().isDense()).toList();
+    if (dense.isEmpty()) {
+      return;
+    }
+    VGpu first = dense.get(0).vgpu();
+    if (gpu.device().kind() == GpuDevice.Kind.SOFTWARE) {
+      problems.add(
+          positions.of(first, "class"),
+          "'" + gpu.name() + "' is the software device, and class dense is NVIDIA's MPS",
+          "remove the class; the software device runs the guests' programs at the same time anyway");
+      return;
+    }
+    List<String> others =
+        Stream.concat(
+                users.stream()
+                    .filter(user -> !user.vgpu().isDense())
+                    .map(user -> user.name().text()),
+                strangers.stream())
+            .map(name -> "'" + name + "'")
+            .toList();
+    if (!others.isEmpty()) {
+      problems.add(
+          positions.of(first, "class"),
+          "with class dense all guests of '"
+              + gpu.name()
+              + "' have to be dense, and guests of this deployment; "
+              + String.join(", ", others)
+              + " uses it too",
+          "give all of them the class, or move some to another GPU");
+    }
   }
 
   private void exclusive(Gpu gpu, User user, List<User> users, List<String> strangers) {

@@ -57,7 +57,7 @@ class ChooserTest {
     return new Demand(
         guest,
         0,
-        new GpuUse(guest, percent, gib * GIB, false),
+        new GpuUse(guest, percent, gib * GIB, false, false),
         percent > 0 || gib > 0,
         Optional.empty(),
         Optional.empty(),
@@ -241,7 +241,7 @@ class ChooserTest {
         new Demand(
             "alone",
             0,
-            new GpuUse("alone", 0, 0, true),
+            new GpuUse("alone", 0, 0, true, false),
             false,
             Optional.empty(),
             Optional.empty(),
@@ -266,7 +266,8 @@ class ChooserTest {
       for (int i = 0; i < 1 + random.nextInt(4); i++) {
         gpus.add(gpu("gpu" + i, 8 * (1 + random.nextInt(10))));
         if (random.nextInt(3) == 0) {
-          uses.put("gpu" + i, List.of(new GpuUse("named" + i, random.nextInt(60), GIB, false)));
+          uses.put(
+              "gpu" + i, List.of(new GpuUse("named" + i, random.nextInt(60), GIB, false, false)));
         }
       }
       for (int i = 0; i < random.nextInt(12); i++) {

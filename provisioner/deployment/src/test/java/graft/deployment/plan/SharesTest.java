@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
 import graft.common.bind.Problem;
+import graft.deployment.step.host.StartServer;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
@@ -125,6 +126,55 @@ class SharesTest {
   void aGpuCanBeShared() {
     assertThat(problems(lab("gpu", "{gpu: gpu0, compute: 60}")))
         .noneMatch(problem -> problem.contains("compute"));
+  }
+
+  private static List<String> options(Plan plan) {
+    return plan.actions().stream()
+        .map(Action::step)
+        .filter(StartServer.class::isInstance)
+        .map(step -> ((StartServer) step).options())
+        .findFirst()
+        .orElseThrow();
+  }
+
+  @Test
+  void denseGuestsShareTheGpuByMps() throws Exception {
+    host.gpu("NVIDIA H200", "141GiB");
+    Plan plan = host.plan(lab("gpu", "{gpu: gpu0, class: dense}", "{gpu: gpu0, class: dense}"));
+    assertThat(options(plan)).containsExactly("--mps");
+    assertThat(plan.actions().stream().map(Action::toString).toList())
+        .anyMatch(action -> action.contains("class=dense"));
+    assertThat(plan.warnings())
+        .contains(
+            "the dense guests of 'gpu0' (guest-1, guest-2) have to trust each other: their programs"
+                + " run as one user of this host, and a fault of one on the GPU ends the programs of"
+                + " all");
+    assertThat(options(host.plan(lab("gpu", "gpu0")))).isEmpty();
+  }
+
+  @Test
+  void denseGuestsHaveTheGpuForThemselves() throws Exception {
+    host.gpu("NVIDIA H200", "141GiB");
+    assertThat(problems(lab("gpu", "{gpu: gpu0, class: dense}", "gpu0", "{gpu: gpu0, compute: 5}")))
+        .singleElement()
+        .asString()
+        .contains("with class dense all guests of 'gpu0' have to be dense")
+        .contains("'guest-2', 'guest-3' uses it too");
+    assertThat(problems(lab("software", "{gpu: gpu0, class: dense}")))
+        .singleElement()
+        .asString()
+        .contains("'gpu0' is the software device, and class dense is NVIDIA's MPS");
+    assertThat(problems(lab("gpu", "{gpu: gpu0, class: dense, compute: 20}")))
+        .singleElement()
+        .asString()
+        .contains("a dense guest has no percentage of compute and no priority");
+    host.carryOut(host.plan(lab("gpu", "{gpu: gpu0, class: dense}"))).isOther("elder");
+    for (String mine : List.of("gpu0", "{gpu: gpu0, class: dense}")) {
+      assertThat(problems(lab("gpu", mine)))
+          .singleElement()
+          .asString()
+          .contains("'gpu0'", "'guest-1 of elder'");
+    }
   }
 
   @Test

@@ -134,6 +134,9 @@ public final class GraftServer implements AutoCloseable {
     GpuShares shares = GpuShares.start(configured, config.watchdog(), place(config, pool));
     parts.add(shares);
     parts.add(pool);
+    if (config.jail().usesMps()) {
+      pool.startMps(GraftServer::end);
+    }
     pool.start();
     health.start(new GpuProblems(pool, health, audit));
     SessionPlaces places =

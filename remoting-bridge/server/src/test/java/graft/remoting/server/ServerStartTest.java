@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import graft.remoting.server.control.DeviceSpec;
+import graft.remoting.server.control.WorkerKind;
 import graft.remoting.server.jail.WorkerJail;
 import graft.remoting.server.pool.WorkerCommand;
 import graft.remoting.server.system.ListenAddress;
@@ -116,7 +117,7 @@ class ServerStartTest {
     WorkerCommand command =
         new WorkerCommand(
             WorkerMain.class, WorkerJail.none("a test"), folder, 0, List.of(), true, List.of());
-    assertThat(command.arguments(DeviceSpec.parse("cuda:1"), false))
+    assertThat(command.arguments(new WorkerKind(DeviceSpec.parse("cuda:1"), false), false))
         .noneMatch(argument -> argument.contains("token"))
         .endsWith(folder.resolve("workers.sock").toString(), "cuda:1", "0");
   }
@@ -127,8 +128,10 @@ class ServerStartTest {
         new WorkerCommand(
             WorkerMain.class, WorkerJail.none("a test"), folder, 0, List.of(), true, List.of());
     String one = "-XX:TieredStopAtLevel=1";
-    assertThat(command.arguments(DeviceSpec.parse("software"), true)).contains(one);
-    assertThat(command.arguments(DeviceSpec.parse("cuda"), true)).doesNotContain(one);
+    assertThat(command.arguments(new WorkerKind(DeviceSpec.parse("software"), false), true))
+        .contains(one);
+    assertThat(command.arguments(new WorkerKind(DeviceSpec.parse("cuda"), false), true))
+        .doesNotContain(one);
   }
 
   @Test

@@ -34,7 +34,9 @@ public record VGpu(
         @Doc(
             "How the guest competes for the GPU's time: guaranteed gets its share whenever it wants"
                 + " it, burstable divides what is left, best-effort runs while nobody else wants"
-                + " the GPU. If absent: guaranteed with compute, else burstable.")
+                + " the GPU. With dense, which all guests of the GPU then need, programs of all"
+                + " guests run at the same time by NVIDIA's MPS, without shares, and a fault of one"
+                + " ends them all. If absent: guaranteed with compute, else burstable.")
         Optional<Share.Type> type,
     @Range(min = 1, max = 100) @Doc("The guest's share of the GPU's time, in percent.")
         Optional<Integer> compute,
@@ -123,6 +125,11 @@ public record VGpu(
         m -> settings.addAll(List.of("memory=" + m.bytes(), "guest-memory=" + m.bytes())));
     sessions.ifPresent(n -> settings.add("max-sessions=" + n));
     return settings;
+  }
+
+  /** Whether its programs run at the same time as those of other guests, by NVIDIA's MPS. */
+  public boolean isDense() {
+    return type.filter(chosen -> chosen == Share.Type.DENSE).isPresent();
   }
 
   /** Whether it asks for a part of the GPU's time that another guest may have already. */

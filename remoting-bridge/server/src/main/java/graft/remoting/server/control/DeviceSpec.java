@@ -15,6 +15,9 @@ public record DeviceSpec(String kind, OptionalInt index) {
   /** The kind of NVIDIA GPUs. */
   public static final String CUDA = "cuda";
 
+  /** Stands, among the kinds of processes that a starter starts, for NVIDIA's MPS. */
+  public static final String MPS = "mps";
+
   private static final Pattern FORM = Pattern.compile("([a-z][a-z0-9-]*)(?::(\\d{1,4}))?");
 
   /**

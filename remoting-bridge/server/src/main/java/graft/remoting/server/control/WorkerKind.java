@@ -17,6 +17,14 @@ public record WorkerKind(DeviceSpec device, boolean usesAdapter, int addresses) 
     this(device, usesAdapter, AddressRange.ANY);
   }
 
+  /** The control daemon of NVIDIA's MPS, which is confined as workers are and serves no session. */
+  public static final WorkerKind MPS = new WorkerKind(DeviceSpec.parse(DeviceSpec.MPS), false);
+
+  /** Returns whether it is NVIDIA's MPS and no worker. */
+  public boolean isMps() {
+    return device.kind().equals(DeviceSpec.MPS);
+  }
+
   /** Returns whether a worker of this kind can serve a session that needs the other kind. */
   public boolean serves(WorkerKind wanted) {
     return device.equals(wanted.device)

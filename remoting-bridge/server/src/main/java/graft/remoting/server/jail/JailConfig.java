@@ -1,5 +1,7 @@
 package graft.remoting.server.jail;
 
+import java.nio.file.Path;
+import java.util.Optional;
 import java.util.OptionalLong;
 
 /**
@@ -12,9 +14,16 @@ import java.util.OptionalLong;
  * @param memory the limit of a worker's memory in bytes, set by its cgroup; half of the host's
  *     memory if empty
  * @param threads the limit of a worker's threads
+ * @param mps the control daemon of NVIDIA's MPS, if the workers are its clients. It serves one user
+ *     at a time, so that they all run as one user then, the first that no other server has
  */
 public record JailConfig(
-    boolean isRequired, int firstUser, int lastUser, OptionalLong memory, int threads) {
+    boolean isRequired,
+    int firstUser,
+    int lastUser,
+    OptionalLong memory,
+    int threads,
+    Optional<Path> mps) {
   /**
    * Linux has no registered range for this; systemd's "Users, Groups, UIDs and GIDs on systemd
    * Systems" lists 1879048192 to 2147352575 as unused by anybody.
@@ -39,26 +48,37 @@ public record JailConfig(
 
   /** Returns the settings for all that the host allows, with the default limits. */
   public static JailConfig defaults() {
-    return new JailConfig(false, FIRST_USER, FIRST_USER + USERS - 1, OptionalLong.empty(), THREADS);
+    return new JailConfig(
+        false, FIRST_USER, FIRST_USER + USERS - 1, OptionalLong.empty(), THREADS, Optional.empty());
   }
 
   /** Returns a copy with another requirement. */
   public JailConfig withRequired(boolean value) {
-    return new JailConfig(value, firstUser, lastUser, memory, threads);
+    return new JailConfig(value, firstUser, lastUser, memory, threads, mps);
   }
 
   /** Returns a copy with other users. */
   public JailConfig withUsers(int first, int last) {
-    return new JailConfig(isRequired, first, last, memory, threads);
+    return new JailConfig(isRequired, first, last, memory, threads, mps);
   }
 
   /** Returns a copy with another limit of memory, in bytes. */
   public JailConfig withMemory(long bytes) {
-    return new JailConfig(isRequired, firstUser, lastUser, OptionalLong.of(bytes), threads);
+    return new JailConfig(isRequired, firstUser, lastUser, OptionalLong.of(bytes), threads, mps);
   }
 
   /** Returns a copy with another limit of threads. */
   public JailConfig withThreads(int count) {
-    return new JailConfig(isRequired, firstUser, lastUser, memory, count);
+    return new JailConfig(isRequired, firstUser, lastUser, memory, count, mps);
+  }
+
+  /** Returns a copy whose workers are clients of this control daemon of NVIDIA's MPS. */
+  public JailConfig withMps(Path daemon) {
+    return new JailConfig(isRequired, firstUser, lastUser, memory, threads, Optional.of(daemon));
+  }
+
+  /** Returns whether the workers are clients of NVIDIA's MPS. */
+  public boolean usesMps() {
+    return mps.isPresent();
   }
 }

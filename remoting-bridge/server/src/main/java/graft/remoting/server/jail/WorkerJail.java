@@ -44,8 +44,14 @@ public final class WorkerJail implements AutoCloseable {
   /** The size of a worker's /tmp in bytes, for the driver's compute cache and a crash report. */
   private static final long TEMPORARY = 256L << 20;
 
+  /** What one user may have of processes is for all workers together if they share one. */
+  private static final int SHARING = 16;
+
   private static final int FILES = 4_096;
   private static final long LOCKED = 64L << 20;
+
+  /** The parts that NVIDIA's MPS does not have: its control daemon starts another program. */
+  private static final Set<String> NOT_MPS = Set.of("mounts", "seccomp", "guest-folder");
 
   private final JailProgram program;
   private final Isolation isolation;
@@ -179,14 +185,22 @@ public final class WorkerJail implements AutoCloseable {
    *
    * @param socket the socket that the worker is connected to
    * @param environment the worker's environment
+   * @param pipes the folder of the pipes of NVIDIA's MPS, if the workers use it
    */
-  public List<String> enter(WorkerKind kind, Path socket, Map<String, String> environment) {
+  public List<String> enter(
+      WorkerKind kind, Path socket, Map<String, String> environment, Optional<Path> pipes) {
     if (program == null || isolation.parts().isEmpty()) {
       return List.of();
     }
     List<String> all = new ArrayList<>(List.of(program.path().toString()));
-    all.addAll(commonOptions());
-    all.addAll(List.of("--use", parts(kind), "--connect", socket.toString()));
+    if (!kind.isMps()) {
+      all.addAll(commonOptions());
+    }
+    all.addAll(List.of("--use", parts(kind)));
+    if (!kind.isMps()) {
+      all.addAll(List.of("--connect", socket.toString()));
+    }
+    pipes.ifPresent(folder -> all.addAll(List.of("--write", folder.toString())));
     all.addAll(options(kind, environment));
     all.addAll(optionsWithoutCgroup(kind));
     all.add("--");
@@ -208,7 +222,7 @@ public final class WorkerJail implements AutoCloseable {
     options
         .add("--limit", "core=0")
         .add("--limit", "nofile=" + FILES)
-        .add("--limit", "nproc=" + config.threads())
+        .add("--limit", "nproc=" + (config.usesMps() ? SHARING : 1) * config.threads())
         .add("--limit", "memlock=" + (locksMemory(kind) ? memory() : LOCKED));
     if (isNvidia(kind)) {
       nvidia.makeNodes();
@@ -230,7 +244,7 @@ public final class WorkerJail implements AutoCloseable {
 
   /** Returns the GPU that a worker is limited to, in the form of CUDA_VISIBLE_DEVICES. */
   public Optional<String> visible(WorkerKind kind, Map<String, String> environment) {
-    return program == null || !isNvidia(kind)
+    return program == null || !isNvidia(kind) || kind.isMps()
         ? Optional.empty()
         : gpu(kind, environment).map(NvidiaFiles.Gpu::uuid);
   }
@@ -242,7 +256,7 @@ public final class WorkerJail implements AutoCloseable {
   }
 
   private static boolean isNvidia(WorkerKind kind) {
-    return kind.device().kind().equals(DeviceSpec.CUDA);
+    return kind.device().kind().equals(DeviceSpec.CUDA) || kind.isMps();
   }
 
   private static String calls(WorkerKind kind) {
@@ -258,11 +272,13 @@ public final class WorkerJail implements AutoCloseable {
 
   /**
    * Returns the parts of a jail, without limits. A worker that uses an adapter stays in the host's
-   * network namespace, because the adapter belongs to it.
+   * network namespace, because the adapter belongs to it. MPS starts a process of its own, whose
+   * files in /proc a worker's root folder would not have.
    */
   public String parts(WorkerKind kind) {
     return isolation.parts().stream()
         .filter(part -> !part.equals(LIMITS))
+        .filter(part -> !(kind.isMps() && NOT_MPS.contains(part)))
         .filter(part -> !(kind.usesAdapter() && part.equals("network")))
         .collect(Collectors.joining(","));
   }

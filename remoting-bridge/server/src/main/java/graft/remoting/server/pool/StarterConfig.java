@@ -53,10 +53,16 @@ public final class StarterConfig {
     line("memory", jail.memory());
     line("threads", limits.threads());
     domains.ifPresent(file -> line("domains", file));
+    if (limits.usesMps()) {
+      text.append("mps\n");
+    }
     isolation(jail.isolation());
     options("option", jail.commonOptions());
     for (WorkerKind kind : kinds(device)) {
       add(kind);
+    }
+    if (limits.usesMps()) {
+      add(WorkerKind.MPS);
     }
   }
 
@@ -112,7 +118,7 @@ public final class StarterConfig {
             line("environment", name + "=" + value);
           }
         });
-    command.arguments(device, true).forEach(argument -> line("argument", argument));
+    command.arguments(kind, true).forEach(argument -> line("argument", argument));
   }
 
   private void options(String word, List<String> options) {

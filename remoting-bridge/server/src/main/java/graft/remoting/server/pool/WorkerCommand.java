@@ -4,11 +4,15 @@ import graft.remoting.server.control.DeviceSpec;
 import graft.remoting.server.control.WorkerKind;
 import graft.remoting.server.jail.Isolation;
 import graft.remoting.server.jail.WorkerJail;
+import graft.remoting.server.mps.Mps;
 import graft.remoting.server.system.AddressRange;
 import graft.remoting.server.transport.Ucx;
 import java.io.File;
 import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.attribute.FileAttribute;
+import java.nio.file.attribute.PosixFilePermissions;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -53,6 +57,9 @@ public final class WorkerCommand implements WorkerStarter {
   private static final String SHORT = "-XX:TieredStopAtLevel=1";
 
   private static final String TEMPORARY = System.getProperty("java.io.tmpdir");
+
+  private static final FileAttribute<?> PRIVATE =
+      PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------"));
 
   /** The descriptor by which a worker in a jail is already connected to the server. */
   private static final int CONNECTED = 3;
@@ -111,10 +118,25 @@ public final class WorkerCommand implements WorkerStarter {
     Map<String, String> inherited = Map.copyOf(builder.environment());
     builder.environment().clear();
     builder.environment().putAll(environment(kind, inherited));
-    List<String> options = jail.enter(kind, socket(folder), inherited);
+    Optional<Path> pipes = pipes();
+    pipes.ifPresent(path -> builder.environment().put(Mps.PIPES, path.toString()));
+    List<String> options = jail.enter(kind, socket(folder), inherited, pipes);
     builder.command(new ArrayList<>(options));
-    builder.command().addAll(arguments(kind.device(), !options.isEmpty()));
+    builder.command().addAll(arguments(kind, !options.isEmpty()));
     return new LocalProcess(builder.start());
+  }
+
+  private Path daemon() {
+    return jail.config().mps().orElseThrow();
+  }
+
+  /** The folder that workers and MPS share; with a graft-starter it has another one. */
+  private Optional<Path> pipes() throws IOException {
+    if (!jail.config().usesMps()) {
+      return Optional.empty();
+    }
+    Path pipes = folder.resolve("mps");
+    return Optional.of(Files.isDirectory(pipes) ? pipes : Files.createDirectory(pipes, PRIVATE));
   }
 
   @Override
@@ -130,8 +152,14 @@ public final class WorkerCommand implements WorkerStarter {
    */
   Map<String, String> environment(WorkerKind kind, Map<String, String> inherited) {
     Map<String, String> environment = new TreeMap<>(inherited);
-    if (jail.hasRoot()) {
+    if (jail.hasRoot() || kind.isMps()) {
       WorkerEnvironment.restrict(environment);
+    }
+    if (kind.isMps()) {
+      return Mps.environment(environment, daemon());
+    }
+    if (jail.config().usesMps()) {
+      Mps.removeFrom(environment);
     }
     showDevice(kind.device(), jail.visible(kind, inherited), environment);
     if (!rdmaPorts.isEmpty()) {
@@ -147,11 +175,15 @@ public final class WorkerCommand implements WorkerStarter {
   }
 
   /**
-   * Returns the command line of the worker itself.
+   * Returns the command line of the worker itself, or of MPS.
    *
    * @param isConnected whether the process starts with a connection to the server
    */
-  public List<String> arguments(DeviceSpec device, boolean isConnected) {
+  public List<String> arguments(WorkerKind kind, boolean isConnected) {
+    if (kind.isMps()) {
+      return List.of(daemon().toString(), Mps.IN_FOREGROUND);
+    }
+    DeviceSpec device = kind.device();
     List<String> arguments = new ArrayList<>();
     arguments.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
     arguments.addAll(SMALL);

@@ -1,7 +1,9 @@
 package graft.remoting.server.pool;
 
+import graft.remoting.server.control.ControlMessage;
 import graft.remoting.server.control.ControlSocket;
 import graft.remoting.server.control.WorkerKind;
+import graft.remoting.server.mps.MpsDaemon;
 import graft.remoting.server.system.Bytes;
 import graft.remoting.server.system.NativeSocket;
 import graft.remoting.server.system.ServerException;
@@ -15,19 +17,27 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.locks.Condition;
+import java.util.concurrent.locks.LockSupport;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
 import java.util.function.Predicate;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * The workers' processes. Some are kept ready, so that a session starts without waiting for a Java
  * runtime and a CUDA context. No worker outlives its connection to the pool.
  */
 public final class WorkerPool implements AutoCloseable {
+  private static final Logger LOG = LoggerFactory.getLogger(WorkerPool.class);
+
   /** A worker that takes longer than this to open its device is killed. */
   private static final Duration START_LIMIT = Duration.ofMinutes(5);
 
   private static final Duration EXIT_LIMIT = Duration.ofSeconds(10);
+
+  /** How long programs may take to see a fault of MPS as the result of their own calls. */
+  private static final Duration FAULT_TOLD = Duration.ofSeconds(1);
 
   private final StartThread starts;
   private final WorkerKind spareKind;
@@ -49,7 +59,8 @@ public final class WorkerPool implements AutoCloseable {
   private final Map<WorkerKind, Integer> newcomers = new HashMap<>();
 
   private final WorkerFailures failures;
-  private boolean closing;
+  private volatile boolean closing;
+  private WorkerProcess mps;
   private volatile Consumer<String> sessionEnd = guest -> {};
 
   /** The kind of the spare workers, and their number. */
@@ -106,6 +117,83 @@ public final class WorkerPool implements AutoCloseable {
       throw interrupted(e);
     } finally {
       lock.unlock();
+    }
+  }
+
+  /**
+   * Starts the control daemon of NVIDIA's MPS, of which the workers will be clients.
+   *
+   * @param lost is called if it ends, which ends the work of all sessions
+   * @throws ServerException if it does not listen, with what it said
+   */
+  public void startMps(Consumer<Throwable> lost) throws ServerException {
+    try {
+      mps = starts.start(WorkerKind.MPS);
+    } catch (IOException e) {
+      throw new ServerException("cannot start NVIDIA's MPS: " + e.getMessage(), e);
+    }
+    MpsDaemon daemon =
+        MpsDaemon.follow(
+            mps.log(),
+            this::endAfterFault,
+            said -> {
+              if (!closing) {
+                lost.accept(new IOException("NVIDIA's MPS has ended: " + said));
+              }
+            });
+    if (!daemon.awaitStart()) {
+      throw new ServerException(jailFailure().orElseGet(daemon::failure));
+    }
+  }
+
+  /** Returns why the jail of MPS could not be made, if it is that. */
+  private Optional<String> jailFailure() {
+    if (mps.isAlive() || mps.control().isEmpty()) {
+      return Optional.empty();
+    }
+    try {
+      ControlSocket.Received received = mps.control().get().receive();
+      return received != null && received.message() instanceof ControlMessage.Failed failed
+          ? Optional.of("NVIDIA's MPS: " + failed.reason())
+          : Optional.empty();
+    } catch (IOException e) {
+      return Optional.empty();
+    }
+  }
+
+  /**
+   * Ends all workers, whose contexts a fault of one has made useless: MPS takes no new client
+   * before they have all gone. Programs first get the fault's own error from their calls.
+   */
+  private void endAfterFault() {
+    LOG.warn("a program's fault on the GPU has ended the work of all sessions, as MPS has it");
+    Thread end =
+        new Thread(
+            null,
+            () -> {
+              LockSupport.parkNanos(FAULT_TOLD.toNanos());
+              endAll("a fault of a program on the GPU has ended the work of all dense guests");
+            },
+            "graft-mps-fault",
+            128 * 1024);
+    end.setDaemon(true);
+    end.start();
+  }
+
+  private void endAll(String reason) {
+    List<Worker> all;
+    lock.lock();
+    try {
+      all = List.copyOf(workers.values());
+    } finally {
+      lock.unlock();
+    }
+    for (Worker worker : all) {
+      if (worker.session() == null) {
+        worker.process().kill();
+      } else {
+        worker.endSessionSoon(reason);
+      }
     }
   }
 
@@ -419,6 +507,10 @@ public final class WorkerPool implements AutoCloseable {
       Thread.currentThread().interrupt();
     }
     listener.close();
+    if (mps != null) {
+      mps.kill();
+      mps.control().ifPresent(ControlSocket::close);
+    }
     starts.close();
     answers.close();
   }

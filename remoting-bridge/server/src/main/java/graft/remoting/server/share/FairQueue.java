@@ -194,7 +194,7 @@ final class FairQueue {
     return switch (guest.share.type()) {
       case GUARANTEED -> guest.share.percent();
       case BURSTABLE -> Math.max(LEAST_WEIGHT, guest.share.percent() * burst);
-      case BEST_EFFORT -> 1;
+      case BEST_EFFORT, DENSE -> 1; // dense guests take no turns
     };
   }
 }

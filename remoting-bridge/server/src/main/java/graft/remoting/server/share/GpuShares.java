@@ -14,6 +14,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.locks.LockSupport;
 import java.util.regex.Pattern;
 import org.slf4j.Logger;
@@ -30,6 +31,8 @@ public final class GpuShares implements AutoCloseable {
   private static final boolean POLLS = Runtime.getRuntime().availableProcessors() >= 4;
 
   private static final long SHORTEST_SLEEP = 50_000;
+
+  private static final Share DENSE = Share.of(Share.Type.DENSE, 0, Share.Priority.NORMAL);
 
   /**
    * The largest number of GPUs that are told apart. Workers say which GPU they have, and a hostile
@@ -56,6 +59,9 @@ public final class GpuShares implements AutoCloseable {
 
   @GuardedBy("this")
   private Map<String, Share> shares = Map.of();
+
+  @GuardedBy("this")
+  private Set<String> dense = Set.of();
 
   @GuardedBy("this")
   private long numbers;
@@ -179,6 +185,9 @@ public final class GpuShares implements AutoCloseable {
    * Returns the share of a guest; empty while no guest has one, since sessions then take no turns.
    */
   public synchronized Optional<Share> of(String guest) {
+    if (dense.contains(guest)) {
+      return Optional.of(DENSE);
+    }
     return shares.isEmpty()
         ? Optional.empty()
         : Optional.of(shares.getOrDefault(guest, Share.DEFAULT));
@@ -265,6 +274,9 @@ public final class GpuShares implements AutoCloseable {
   public synchronized void change(Map<String, Grant> grants) {
     Map<String, Share> changed = new HashMap<>();
     grants.forEach((name, grant) -> grant.share().ifPresent(share -> changed.put(name, share)));
+    dense =
+        Set.copyOf(changed.keySet().stream().filter(name -> isDense(changed.get(name))).toList());
+    changed.keySet().removeAll(dense); // MPS runs them at the same time
     if (changed.equals(shares)) {
       return;
     }
@@ -272,6 +284,10 @@ public final class GpuShares implements AutoCloseable {
     shares = Map.copyOf(changed);
     devices.values().forEach(turns -> turns.change(shares));
     wake();
+  }
+
+  private static boolean isDense(Share share) {
+    return share.type() == Share.Type.DENSE;
   }
 
   private void wake() {
