@@ -152,7 +152,7 @@ static void become_jail(const struct workers *workers, const struct kind *kind, 
   if (addresses) add_word(&environment, formatted("GRAFT_WORKER_ADDRESSES=%llu", addresses));
   char *const no_environment[] = {0};
   int control = move_up(fds[0]), log = move_up(fds[1]), null = open("/dev/null", O_RDWR);
-  if (null < 0 || dup2(null, 0) < 0 || dup2(null, 1) < 0 || dup2(log, 2) < 0 || dup2(control, CONTROL) < 0 ||
+  if (null < 0 || dup2(null, 0) < 0 || dup2(kind->mps ? log : null, 1) < 0 || dup2(log, 2) < 0 || dup2(control, CONTROL) < 0 ||
       chdir("/") < 0) {
     _exit(EXIT_FAILURE);
   }

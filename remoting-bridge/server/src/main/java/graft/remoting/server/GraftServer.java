@@ -131,7 +131,9 @@ public final class GraftServer implements AutoCloseable {
             new WorkerFailures(System::nanoTime));
     GuestUses uses = new GuestUses(config.maxSessions());
     parts.add(uses);
-    GpuShares shares = GpuShares.start(configured, config.watchdog(), place(config, pool));
+    GpuShares shares =
+        GpuShares.start(
+            configured, config.watchdog(), place(config, pool), config.jail().usesMps());
     parts.add(shares);
     parts.add(pool);
     if (config.jail().usesMps()) {

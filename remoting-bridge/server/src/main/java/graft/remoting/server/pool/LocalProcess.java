@@ -8,7 +8,8 @@ import java.util.OptionalInt;
 import java.util.concurrent.TimeUnit;
 
 /** A worker that is a child of the server. */
-record LocalProcess(Process process) implements WorkerProcess {
+record LocalProcess(Process process, InputStream log) implements WorkerProcess {
+
   @Override
   public long pid() {
     return process.pid();
@@ -17,11 +18,6 @@ record LocalProcess(Process process) implements WorkerProcess {
   @Override
   public Optional<ControlSocket> control() {
     return Optional.empty();
-  }
-
-  @Override
-  public InputStream log() {
-    return process.getErrorStream();
   }
 
   @Override

@@ -123,7 +123,13 @@ public final class WorkerCommand implements WorkerStarter {
     List<String> options = jail.enter(kind, socket(folder), inherited, pipes);
     builder.command(new ArrayList<>(options));
     builder.command().addAll(arguments(kind, !options.isEmpty()));
-    return new LocalProcess(builder.start());
+    if (kind.isMps()) { // which prints its log to standard output
+      Process daemon =
+          builder.redirectOutput(ProcessBuilder.Redirect.PIPE).redirectErrorStream(true).start();
+      return new LocalProcess(daemon, daemon.getInputStream());
+    }
+    Process worker = builder.start();
+    return new LocalProcess(worker, worker.getErrorStream());
   }
 
   private Path daemon() {

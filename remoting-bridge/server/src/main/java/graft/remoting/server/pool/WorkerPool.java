@@ -13,9 +13,11 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.LockSupport;
 import java.util.concurrent.locks.ReentrantLock;
@@ -59,6 +61,10 @@ public final class WorkerPool implements AutoCloseable {
   private final Map<WorkerKind, Integer> newcomers = new HashMap<>();
 
   private final WorkerFailures failures;
+
+  /** Those whose contexts a fault has made useless; none is started before they have ended. */
+  private final Set<Worker> faulted = new HashSet<>();
+
   private volatile boolean closing;
   private WorkerProcess mps;
   private volatile Consumer<String> sessionEnd = guest -> {};
@@ -167,32 +173,31 @@ public final class WorkerPool implements AutoCloseable {
    */
   private void endAfterFault() {
     LOG.warn("a program's fault on the GPU has ended the work of all sessions, as MPS has it");
-    Thread end =
-        new Thread(
-            null,
-            () -> {
-              LockSupport.parkNanos(FAULT_TOLD.toNanos());
-              endAll("a fault of a program on the GPU has ended the work of all dense guests");
-            },
-            "graft-mps-fault",
-            128 * 1024);
-    end.setDaemon(true);
-    end.start();
-  }
-
-  private void endAll(String reason) {
     List<Worker> all;
     lock.lock();
     try {
       all = List.copyOf(workers.values());
+      faulted.addAll(all);
+      ready.clear(); // no guest may get one of these
     } finally {
       lock.unlock();
     }
-    for (Worker worker : all) {
+    all.stream()
+        .filter(worker -> worker.session() == null)
+        .forEach(worker -> worker.process().kill());
+    Thread end = new Thread(null, () -> endSessions(all), "graft-mps-fault", 128 * 1024);
+    end.setDaemon(true);
+    end.start();
+  }
+
+  private static void endSessions(List<Worker> faulted) {
+    LockSupport.parkNanos(FAULT_TOLD.toNanos());
+    for (Worker worker : faulted) {
       if (worker.session() == null) {
         worker.process().kill();
       } else {
-        worker.endSessionSoon(reason);
+        worker.endSessionSoon(
+            "a fault of a program on the GPU has ended the work of all dense guests");
       }
     }
   }
@@ -220,6 +225,10 @@ public final class WorkerPool implements AutoCloseable {
         }
         if (closing) {
           throw new ServerException("the server is stopping");
+        }
+        if (!faulted.isEmpty()) {
+          changed.awaitNanos(left(deadline, kind));
+          continue;
         }
         if (failures.count(kind) > failuresBefore) {
           throw new ServerException(failures.reason(kind));
@@ -363,6 +372,7 @@ public final class WorkerPool implements AutoCloseable {
     // After a failure a worker is started only for a client that waits, so that a broken device
     // does not cause endless restarts.
     while (!closing
+        && faulted.isEmpty()
         && !failures.holdsUpSpares(spareKind)
         && count(ready, spareKind) + count(starting, spareKind)
             < spares + waiting.getOrDefault(spareKind, 0)) {
@@ -414,6 +424,9 @@ public final class WorkerPool implements AutoCloseable {
       if (!starting.remove(worker)) {
         throw new IOException("it reports a second time that it is ready");
       }
+      if (faulted.contains(worker)) {
+        return; // it is being killed
+      }
       ready.add(worker);
       failures.succeeded(worker.kind());
       changed.signalAll();
@@ -463,7 +476,9 @@ public final class WorkerPool implements AutoCloseable {
       workers.remove(worker.pid());
       boolean unready = starting.remove(worker);
       boolean spare = ready.remove(worker);
-      if (unready && !closing) {
+      if (faulted.remove(worker)) {
+        changed.signalAll();
+      } else if (unready && !closing) {
         failed(worker.kind(), worker.failure(status));
       } else if (spare && !closing) {
         failures.spareEnded(worker.kind(), status);

@@ -14,7 +14,6 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.Set;
 import java.util.concurrent.locks.LockSupport;
 import java.util.regex.Pattern;
 import org.slf4j.Logger;
@@ -61,15 +60,14 @@ public final class GpuShares implements AutoCloseable {
   private Map<String, Share> shares = Map.of();
 
   @GuardedBy("this")
-  private Set<String> dense = Set.of();
-
-  @GuardedBy("this")
   private long numbers;
 
+  private final boolean usesMps;
   private final Duration watchdog;
   private final Optional<HostArbiter.Place> place;
 
-  private GpuShares(Duration watchdog, Optional<HostArbiter.Place> place) {
+  private GpuShares(Duration watchdog, Optional<HostArbiter.Place> place, boolean usesMps) {
+    this.usesMps = usesMps;
     this.watchdog = watchdog;
     this.place = place;
   }
@@ -81,7 +79,7 @@ public final class GpuShares implements AutoCloseable {
    *     device; zero for any time
    */
   public static GpuShares start(Map<String, Grant> grants, Duration watchdog) {
-    return start(grants, watchdog, Optional.empty());
+    return start(grants, watchdog, Optional.empty(), false);
   }
 
   /**
@@ -89,10 +87,14 @@ public final class GpuShares implements AutoCloseable {
    *
    * @param place where this server finds the others of its host, with which it shares an arbiter of
    *     each GPU; empty if it keeps the shares of its own guests only
+   * @param usesMps whether the sessions' work runs at the same time by NVIDIA's MPS, without shares
    */
   public static GpuShares start(
-      Map<String, Grant> grants, Duration watchdog, Optional<HostArbiter.Place> place) {
-    GpuShares made = new GpuShares(watchdog, place);
+      Map<String, Grant> grants,
+      Duration watchdog,
+      Optional<HostArbiter.Place> place,
+      boolean usesMps) {
+    GpuShares made = new GpuShares(watchdog, place, usesMps);
     made.change(grants);
     made.thread.setDaemon(true);
     made.thread.start();
@@ -185,7 +187,7 @@ public final class GpuShares implements AutoCloseable {
    * Returns the share of a guest; empty while no guest has one, since sessions then take no turns.
    */
   public synchronized Optional<Share> of(String guest) {
-    if (dense.contains(guest)) {
+    if (usesMps) {
       return Optional.of(DENSE);
     }
     return shares.isEmpty()
@@ -274,9 +276,16 @@ public final class GpuShares implements AutoCloseable {
   public synchronized void change(Map<String, Grant> grants) {
     Map<String, Share> changed = new HashMap<>();
     grants.forEach((name, grant) -> grant.share().ifPresent(share -> changed.put(name, share)));
-    dense =
-        Set.copyOf(changed.keySet().stream().filter(name -> isDense(changed.get(name))).toList());
-    changed.keySet().removeAll(dense); // MPS runs them at the same time
+    List<String> unkept =
+        changed.keySet().stream().filter(name -> isDense(changed.get(name)) != usesMps).toList();
+    changed.values().removeIf(share -> isDense(share) || usesMps);
+    if (!unkept.isEmpty()) {
+      LOG.warn(
+          usesMps
+              ? "{}: with --mps every guest is of class dense, and has no share"
+              : "{}: class dense needs a server with --mps, and is no share here",
+          unkept);
+    }
     if (changed.equals(shares)) {
       return;
     }

@@ -70,7 +70,7 @@ class FollowerAttackTest {
   @BeforeEach
   void startServer() throws Exception {
     HostArbiter.Place place = new HostArbiter.Place(folder, "a", process -> false);
-    server = GpuShares.start(halves(), Duration.ZERO, Optional.of(place));
+    server = GpuShares.start(halves(), Duration.ZERO, Optional.of(place), false);
   }
 
   @AfterEach
@@ -278,7 +278,7 @@ class FollowerAttackTest {
     server.close();
     HostArbiter.Place place = new HostArbiter.Place(folder, "b", process -> false);
     try (Listener listener = Listener.openUnix(socket(), Libc.SOCK_SEQPACKET);
-        GpuShares follower = GpuShares.start(halves(), Duration.ZERO, Optional.of(place))) {
+        GpuShares follower = GpuShares.start(halves(), Duration.ZERO, Optional.of(place), false)) {
       GpuShares.SessionLease lease = follower.open("alice", DEVICE);
       lease.begin(GPU);
       GpuLease alice = GpuLease.map(lease.page().fd());

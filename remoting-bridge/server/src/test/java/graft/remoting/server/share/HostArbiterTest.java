@@ -59,7 +59,7 @@ class HostArbiterTest {
 
   private GpuShares server(String name, Map<String, Grant> grants, Duration watchdog) {
     HostArbiter.Place place = new HostArbiter.Place(folder, name, process -> false);
-    GpuShares server = GpuShares.start(grants, watchdog, Optional.of(place));
+    GpuShares server = GpuShares.start(grants, watchdog, Optional.of(place), false);
     servers.add(server);
     return server;
   }
@@ -287,7 +287,10 @@ class HostArbiterTest {
     HostArbiter.Place place = new HostArbiter.Place(folder, "a", process -> process == self);
     GpuShares first =
         GpuShares.start(
-            grants("alice", "class=guaranteed compute=50"), Duration.ZERO, Optional.of(place));
+            grants("alice", "class=guaranteed compute=50"),
+            Duration.ZERO,
+            Optional.of(place),
+            false);
     servers.add(first);
     open(first, "alice");
     awaitArbiter();
