@@ -61,7 +61,7 @@ class PackagesTest {
                   + " transport"),
           Map.entry(
               "worker",
-              "backend connection control exchange protocol session session.call session.state system"
+              "backend connection control exchange mps protocol session session.call session.state system"
                   + " transport"),
           // The packages that start the two.
           Map.entry(

@@ -12,6 +12,7 @@ import graft.remoting.server.exchange.GpuLease;
 import graft.remoting.server.exchange.GuestProgram;
 import graft.remoting.server.exchange.GuestUse;
 import graft.remoting.server.exchange.Limit;
+import graft.remoting.server.mps.Mps;
 import graft.remoting.server.protocol.HandshakeMessages;
 import graft.remoting.server.protocol.ProtocolException;
 import graft.remoting.server.session.RecordHandler;
@@ -53,8 +54,11 @@ final class WorkerSession {
   private static final Logger LOG = LoggerFactory.getLogger(WorkerSession.class);
   private static final int REPORT_MILLIS = 1_000;
 
+  /** A process that ends while its work runs ends the work of all other clients of MPS. */
+  private static final boolean USES_MPS = System.getenv(Mps.PIPES) != null;
+
   /** How long work of a client that has disconnected may keep the device busy. */
-  private static final Duration GRACE = Duration.ofSeconds(2);
+  private static final Duration GRACE = Duration.ofSeconds(USES_MPS ? 30 : 2);
 
   private static final Duration SHARE_LIMIT = Duration.ofSeconds(5);
 
@@ -163,7 +167,22 @@ final class WorkerSession {
     } catch (ServerException | IOException e) {
       reason = e.getMessage();
     }
+    if (USES_MPS && handler != null) {
+      join(handler::finishWork, GRACE.toMillis());
+    }
     end(reason);
+  }
+
+  /** Runs something that may not come back. */
+  private static void join(Runnable work, long millis) {
+    Thread last = new Thread(null, work, "graft-last", 128 * 1024);
+    last.setDaemon(true);
+    last.start();
+    try {
+      last.join(millis);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
   }
 
   /** Returns the welcome, which offers what this worker understands. */
@@ -236,14 +255,7 @@ final class WorkerSession {
 
   /** Ends the session after a message to the client, which prints it. */
   private void endTelling(String reason) throws IOException {
-    Thread last = new Thread(null, () -> tellLast(reason), "graft-last", 128 * 1024);
-    last.setDaemon(true);
-    last.start();
-    try {
-      last.join(LAST_MILLIS);
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-    }
+    join(() -> tellLast(reason), LAST_MILLIS);
     end(reason);
   }
 
