@@ -12,7 +12,9 @@ import java.util.Optional;
  * and a C bool is a byte.
  */
 public final class Tls {
-  /** The variable in the server's environment that keeps TLS out of the kernel if it is {@code no}. */
+  /**
+   * The variable in the server's environment that keeps TLS out of the kernel if it is {@code no}.
+   */
   public static final String KERNEL = "GRAFT_KTLS";
 
   static final int REASON = 512;

@@ -97,8 +97,8 @@ public final class TlsSocket extends NativeSocket {
 
   /**
    * Has the kernel encrypt what is sent from here on over a socket that may have TLS, if the kernel
-   * can; otherwise this process goes on encrypting. Called before another thread sends, for a socket
-   * that keeps TLS until it is closed.
+   * can; otherwise this process goes on encrypting. Called before another thread sends, for a
+   * socket that keeps TLS until it is closed.
    */
   static void letKernelEncrypt(NativeSocket socket) {
     if (!(socket instanceof TlsSocket encrypted)) {
