@@ -14,7 +14,9 @@
 #include <linux/tls.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <poll.h>
 #include <pthread.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -379,6 +381,31 @@ static void the_other_end_may_leave(void) {
   close_pair(&p);
 }
 
+static void *send_until_it_fails(void *tls) {
+  uint8_t *data = calloc(1, BYTES);
+  if (!data) abort();
+  ssize_t n = 1;
+  while (n > 0) n = graft_tls_send(tls, data, BYTES, false);
+  free(data);
+  return n == -1 ? tls : NULL;
+}
+
+/* A session that ends shuts its sockets down, whatever its threads wait for. */
+static void a_sender_that_waits_is_woken(void) {
+  struct pair p = open_pair(NOTHING, true);
+  char reason[200];
+  pthread_t thread;
+  void *failed_at_last;
+  CHECK(graft_tls_send_by_kernel(p.client, reason, sizeof reason));
+  if (pthread_create(&thread, NULL, send_until_it_fails, p.client)) abort();
+  struct pollfd room = {.fd = p.ends[0], .events = POLLOUT};
+  while (poll(&room, 1, 0)) sched_yield();
+  shutdown(p.ends[0], SHUT_RDWR);
+  pthread_join(thread, &failed_at_last);
+  CHECK(failed_at_last);
+  close_pair(&p);
+}
+
 static void openssl_understands(void) {
   for (int serves = 0; serves < 2; serves++) {
     struct other o;
@@ -433,6 +460,7 @@ int main(int words, char **word) {
     keys_are_replaced();
     a_key_that_is_refused_ends_the_connection();
     the_other_end_may_leave();
+    a_sender_that_waits_is_woken();
     openssl_understands();
   }
   printf("client-ktls: %d passed, %d failed\n", passed, failed);
