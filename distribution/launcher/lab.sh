@@ -18,6 +18,7 @@ virtualization. It needs no KVM. Its disk is a snapshot: what is changed in it i
   test --units             the units of systemd for servers, and the limits of workers' cgroups
   test --day               an operator's day with the packages, from install to purge
   test --hosts             one deployment over three machines, which it starts itself (10 GB of memory)
+  test --ktls              TLS in the kernel, on a newer kernel and an older one, which it starts itself
   down                     end it
 
   --yes                    install packages that are missing without asking
@@ -75,7 +76,7 @@ run_lab() {
 test_in_lab() {
   "$root/lab/build" >&2 || return
   local code=0 started=false under=() option
-  if [ "${1-}" = --hosts ]; then
+  if [ "${1-}" = --hosts ] || [ "${1-}" = --ktls ]; then
     run_to_end "$root/lab/test" "$@"
     return
   fi

@@ -1,8 +1,9 @@
 /* What TLS costs on connections of this machine, without a server and a GPU: bulk data over TCP on the loopback interface, as data
  * connections send it, without and with TLS.
  *
- *   wire CONNECTIONS MIB    sends MIB over each connection, first plain and then with TLS; prints for each the throughput of all connections
- *                           and the CPU seconds that a GB takes at both ends, as measurements,
+ *   wire CONNECTIONS MIB    sends MIB over each connection, first plain, then with TLS, and then, if the kernel can, with TLS that the kernel
+ *                           encrypts; prints for each the throughput of all connections and the CPU seconds that a GB takes at both ends, as
+ *                           measurements,
  *                           {"setting":"tcp","name":"wire","size":BYTES,"unit":"MB/s","samples":[...]}
  */
 #include <arpa/inet.h>
@@ -23,9 +24,12 @@
 #define MEMORY (32u << 20) /* more than a core's cache holds */
 #define MOST 64
 
+enum setting { TCP, TLS, KTLS };
+
 struct end {
   int fd;
-  bool encrypted, sends;
+  enum setting setting;
+  bool sends;
   size_t bytes;
   double cpu, start, stop;
   uint8_t *memory;
@@ -70,7 +74,11 @@ static void *run(void *end) {
   struct end *e = end;
   char reason[400];
   uint8_t head[HEAD] = {0};
-  if (e->encrypted && !(e->tls = graft_tls_open(e->fd, e->sends, key, 10000, reason, sizeof reason))) fail(reason);
+  if (e->setting != TCP && !(e->tls = graft_tls_open(e->fd, e->sends, key, 10000, reason, sizeof reason))) fail(reason);
+  if (e->setting == KTLS && e->sends && !graft_tls_send_by_kernel(e->tls, reason, sizeof reason)) {
+    fprintf(stderr, "wire: the kernel does not encrypt: %s\n", reason);
+    exit(0); /* what was measured before is printed */
+  }
   pthread_barrier_wait(&open_all);
   e->start = seconds(CLOCK_MONOTONIC);
   double cpu = seconds(CLOCK_THREAD_CPUTIME_ID);
@@ -105,12 +113,13 @@ static void connect_ends(struct end *one, struct end *other) {
   close(listener);
 }
 
-static void print(bool encrypted, const char *name, size_t bytes, const char *unit, double value) {
-  printf("{\"setting\":\"%s\",\"name\":\"%s\",\"size\":%zu,\"unit\":\"%s\",\"samples\":[%.3f]}\n", encrypted ? "tls" : "tcp", name,
-         bytes, unit, value);
+static void print(enum setting setting, const char *name, size_t bytes, const char *unit, double value) {
+  static const char *const names[] = {"tcp", "tls", "ktls"};
+  printf("{\"setting\":\"%s\",\"name\":\"%s\",\"size\":%zu,\"unit\":\"%s\",\"samples\":[%.3f]}\n", names[setting], name, bytes,
+         unit, value);
 }
 
-static void measure(bool encrypted, int connections, size_t bytes, uint8_t *memory) {
+static void measure(enum setting setting, int connections, size_t bytes, uint8_t *memory) {
   struct end ends[2 * MOST];
   pthread_t threads[2 * MOST];
   double start = 0, stop = 0, cpu[2] = {0, 0};
@@ -120,7 +129,7 @@ static void measure(bool encrypted, int connections, size_t bytes, uint8_t *memo
   for (int i = 0; i < count; i += 2) connect_ends(&ends[i], &ends[i + 1]);
   for (int i = 0; i < count; i++) {
     ends[i].memory = memory + (size_t)i * MEMORY;
-    ends[i].encrypted = encrypted;
+    ends[i].setting = setting;
     ends[i].sends = i % 2;
     ends[i].bytes = bytes;
     if (pthread_create(&threads[i], NULL, run, &ends[i])) fail("no thread");
@@ -135,9 +144,9 @@ static void measure(bool encrypted, int connections, size_t bytes, uint8_t *memo
   for (int i = 0; i < count; i++) close(ends[i].fd);
   pthread_barrier_destroy(&open_all);
   double gigabytes = 1e-9 * (double)bytes * connections;
-  print(encrypted, "wire", bytes, "MB/s", 1e3 * gigabytes / (stop - start));
-  print(encrypted, "wire-cpu-sending", bytes, "s/GB", cpu[1] / gigabytes);
-  print(encrypted, "wire-cpu-receiving", bytes, "s/GB", cpu[0] / gigabytes);
+  print(setting, "wire", bytes, "MB/s", 1e3 * gigabytes / (stop - start));
+  print(setting, "wire-cpu-sending", bytes, "s/GB", cpu[1] / gigabytes);
+  print(setting, "wire-cpu-receiving", bytes, "s/GB", cpu[0] / gigabytes);
 }
 
 int main(int words, char **word) {
@@ -148,7 +157,6 @@ int main(int words, char **word) {
   uint8_t *memory = malloc(all);
   if (!memory) fail("no memory");
   memset(memory, 1, all);
-  measure(false, connections, bytes, memory);
-  measure(true, connections, bytes, memory);
+  for (enum setting setting = TCP; setting <= KTLS; setting++) measure(setting, connections, bytes, memory);
   return 0;
 }

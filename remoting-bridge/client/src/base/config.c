@@ -84,7 +84,7 @@ static bool copy_item(char *to, size_t size, const char *list, int server, int s
 /* The settings as they are written: those that may be different for each server, and words. */
 struct written {
   char servers[LIST], name[LIST], token_file[LIST], certificates[LIST];
-  char managed[16], encryption[16], compression[16], known_data[16], addresses[16];
+  char managed[16], encryption[16], ktls[16], compression[16], known_data[16], addresses[16];
 };
 
 /* Takes the server's items of the lists. False with a reason. */
@@ -127,6 +127,7 @@ static void set(struct graft_config *config, struct written *w, const char *key,
                {"rdma-devices", config->rdma_devices, sizeof config->rdma_devices},
                {"managed", w->managed, sizeof w->managed},
                {"encryption", w->encryption, sizeof w->encryption},
+               {"ktls", w->ktls, sizeof w->ktls},
                {"compression", w->compression, sizeof w->compression},
                {"known-data", w->known_data, sizeof w->known_data},
                {"addresses", w->addresses, sizeof w->addresses}};
@@ -162,6 +163,7 @@ static void read_environment(struct graft_config *config, struct written *w) {
                                              {"GRAFT_DATA_CONNECTIONS", "data-connections"},
                                              {"GRAFT_MANAGED", "managed"},
                                              {"GRAFT_ENCRYPTION", "encryption"},
+                                             {"GRAFT_KTLS", "ktls"},
                                              {"GRAFT_COMPRESSION", "compression"},
                                              {"GRAFT_KNOWN_DATA", "known-data"},
                                              {"GRAFT_ADDRESSES", "addresses"}};
@@ -175,6 +177,7 @@ static void read_environment(struct graft_config *config, struct written *w) {
 /* Understands the words. False with a reason. */
 static bool understand(struct graft_config *config, const struct written *w, char *reason, size_t size) {
   config->managed_exclusive = !strcmp(w->managed, "exclusive");
+  config->ktls = !strcmp(w->ktls, "auto");
   bool apart = !strcmp(w->addresses, "apart");
   int encryption = parse_word(w->encryption, (const char *const[]){"auto", "always", "never"});
   int compression = parse_word(w->compression, (const char *const[]){"auto", "yes", "no"});
@@ -183,6 +186,8 @@ static bool understand(struct graft_config *config, const struct written *w, cha
     snprintf(reason, size, "'managed' or GRAFT_MANAGED is '%s': it can be shared or exclusive", w->managed);
   } else if (encryption < 0) {
     snprintf(reason, size, "'encryption' or GRAFT_ENCRYPTION is '%s': it can be auto, always or never", w->encryption);
+  } else if (!config->ktls && strcmp(w->ktls, "no")) {
+    snprintf(reason, size, "'ktls' or GRAFT_KTLS is '%s': it can be auto or no", w->ktls);
   } else if (compression < 0) {
     snprintf(reason, size, "'compression' or GRAFT_COMPRESSION is '%s': it can be auto, yes or no", w->compression);
   } else if (known_data < 0) {
@@ -201,7 +206,7 @@ static bool understand(struct graft_config *config, const struct written *w, cha
 
 bool graft_config_read(struct graft_config *config, int server, char *reason, size_t size) {
   struct written written = {
-      .managed = "shared", .encryption = "auto", .compression = "auto", .known_data = "auto", .addresses = "apart"};
+      .managed = "shared", .encryption = "auto", .ktls = "auto", .compression = "auto", .known_data = "auto", .addresses = "apart"};
   char token_file[512] = "";
   memset(config, 0, sizeof *config);
   config->spin_microseconds = 50;

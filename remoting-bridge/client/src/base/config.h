@@ -35,6 +35,7 @@ struct graft_config {
   int data_connections;   /* -1 chooses a number */
   bool managed_exclusive; /* managed memory is exclusive: at any time the program's or the device's */
   enum graft_encryption encryption;
+  bool ktls; /* the kernel encrypts what is sent, if it can (transport/ktls.h) */
   enum graft_compression compression;
   enum graft_known_data_choice known_data;
   bool stats;

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/config.h"
+#include "base/system.h"
 #include "transport/certificates.h"
 #include "transport/compression.h"
 #include "transport/dial.h"
@@ -64,6 +65,18 @@ static bool has_tls(const struct graft_config *config, char *reason, size_t size
   return false;
 }
 
+/* Has the kernel encrypt what is sent over a connection that stays TLS, where it can. */
+static void encrypt_by_kernel(const struct graft_config *config, struct graft_connection *connection) {
+  char why[200] = "GRAFT_KTLS=no";
+  bool by_kernel = config->ktls && graft_tls_send_by_kernel(connection->tls, why, sizeof why);
+  if (!config->debug) return;
+  if (by_kernel) {
+    graft_say("what is sent to %s is encrypted by the kernel", config->server);
+  } else {
+    graft_say("what is sent to %s is encrypted by this process: %s", config->server, why);
+  }
+}
+
 /* Completes TLS if it has begun, and opens the transport, after the server's welcome. Transports that do not send their data over the socket use TLS only while the two ends agree. */
 static bool open_transport(const struct graft_transport *transport, const struct graft_config *config,
                            struct graft_connection *connection, char *reason, size_t size) {
@@ -73,6 +86,7 @@ static bool open_transport(const struct graft_transport *transport, const struct
     snprintf(reason, size, "server %s: %s", config->server, why);
     return false;
   }
+  if (connection->tls && !transport->open) encrypt_by_kernel(config, connection);
   bool open = !transport->open || transport->open(connection, config, reason, size);
   if (transport->open) {
     graft_tls_close(connection->tls);

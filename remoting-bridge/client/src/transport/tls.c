@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/socket.h>
 
+#include "transport/ktls.h"
 #include "transport/tls_library.h"
 #include "transport/tls_record.h"
 
@@ -36,6 +37,8 @@ struct graft_tls {
 
   /* Belongs to the sending thread. */
   struct graft_tls_key sends;
+  bool by_kernel; /* the kernel encrypts */
+  bool is_broken; /* a call of the kernel's TLS has failed: it would report success for some later ones, and drop the bytes */
   uint64_t records_per_key;
   size_t leaving_bytes;
   uint8_t leaving[LEAVING];
@@ -393,6 +396,26 @@ ssize_t graft_tls_receive(struct graft_tls *tls, void *to, size_t bytes) { retur
 
 /* ---- Sending ---- */
 
+static const uint8_t key_update[] = {24, 0, 0, 1, 0}; /* KeyUpdate, which asks for none in return */
+
+static bool send_all(struct graft_tls *tls, const uint8_t *data, size_t bytes, bool more) {
+  for (size_t done = 0; done < bytes;) {
+    ssize_t n = send(tls->fd, data + done, bytes - done, MSG_NOSIGNAL | (more ? MSG_MORE : 0));
+    struct pollfd p = {.fd = tls->fd, .events = POLLOUT};
+    if (n < 0 && errno == EAGAIN) poll(&p, 1, -1);
+    if (n < 0 && errno != EAGAIN && errno != EINTR) return false;
+    if (n > 0) done += (size_t)n;
+  }
+  return true;
+}
+
+/* Sends all that is encrypted. */
+static bool flush(struct graft_tls *tls, bool more) {
+  if (!send_all(tls, tls->leaving, tls->leaving_bytes, more)) return false;
+  tls->leaving_bytes = 0;
+  return true;
+}
+
 static bool put(struct graft_tls *tls, uint8_t type, const void *data, size_t bytes) {
   bool encrypted = graft_tls_encrypt(&tls->sends, type, data, bytes, tls->leaving + tls->leaving_bytes);
   if (encrypted) tls->leaving_bytes += bytes + TLS_ADDED;
@@ -400,29 +423,47 @@ static bool put(struct graft_tls *tls, uint8_t type, const void *data, size_t by
   return encrypted;
 }
 
-/* Sends a new key ahead if the present one has served its time, or the other end asks for one. */
-static bool renew(struct graft_tls *tls) {
-  static const uint8_t update[] = {24, 0, 0, 1, 0}; /* KeyUpdate, which asks for none in return */
-  bool owes = __atomic_exchange_n(&tls->owes_update, false, __ATOMIC_ACQUIRE);
-  if (!owes && tls->sends.records < tls->records_per_key) return true;
-  return put(tls, TLS_HANDSHAKE, update, sizeof update) && graft_tls_key_update(&tls->sends);
+/* Gives the kernel the next key, behind the message that says so. If this fails in between, nothing more may be sent. */
+static bool renew_in_kernel(struct graft_tls *tls) {
+  if (graft_ktls_message(tls->fd, TLS_HANDSHAKE, key_update, sizeof key_update) && graft_tls_key_update(&tls->sends) &&
+      graft_ktls_set_key(tls->fd, &tls->sends)) {
+    return true;
+  }
+  shutdown(tls->fd, SHUT_RDWR);
+  errno = EPROTO;
+  return false;
 }
 
-/* Sends all that is encrypted. */
-static bool flush(struct graft_tls *tls, bool more) {
-  for (size_t done = 0; done < tls->leaving_bytes;) {
-    ssize_t n = send(tls->fd, tls->leaving + done, tls->leaving_bytes - done, MSG_NOSIGNAL | (more ? MSG_MORE : 0));
-    struct pollfd p = {.fd = tls->fd, .events = POLLOUT};
-    if (n < 0 && errno == EAGAIN) poll(&p, 1, -1);
-    if (n < 0 && errno != EAGAIN && errno != EINTR) return false;
-    if (n > 0) done += (size_t)n;
+/* Sends a new key ahead if the present one has served its time, or the other end asks for one. */
+static bool renew(struct graft_tls *tls) {
+  bool owes = __atomic_exchange_n(&tls->owes_update, false, __ATOMIC_ACQUIRE);
+  if (!owes && tls->sends.records < tls->records_per_key) return true;
+  if (tls->by_kernel) return renew_in_kernel(tls);
+  return put(tls, TLS_HANDSHAKE, key_update, sizeof key_update) && graft_tls_key_update(&tls->sends);
+}
+
+/* The kernel does not say how many records it makes of these bytes: it fills one before it begins another, except when it is short of memory.
+ * The limit of a key is one of encrypted blocks in the end, so that short records do no harm. */
+static bool send_by_kernel(struct graft_tls *tls, const uint8_t *data, size_t bytes, bool more) {
+  while (bytes) {
+    if (!renew(tls)) return false;
+    uint64_t records = tls->records_per_key - tls->sends.records, most = records * TLS_RECORD;
+    size_t n = bytes < most ? bytes : (size_t)most;
+    if (!send_all(tls, data, n, more || n < bytes)) return false;
+    tls->sends.records += n / TLS_RECORD + 1;
+    data += n;
+    bytes -= n;
   }
-  tls->leaving_bytes = 0;
   return true;
 }
 
 ssize_t graft_tls_send(struct graft_tls *tls, const void *data, size_t bytes, bool more) {
   const size_t most = TLS_RECORD + 3 * TLS_ADDED; /* a record, and a KeyUpdate before it */
+  if (tls->by_kernel) {
+    errno = EPIPE;
+    tls->is_broken = tls->is_broken || !send_by_kernel(tls, data, bytes, more);
+    return tls->is_broken ? -1 : (ssize_t)bytes;
+  }
   for (size_t done = 0; done < bytes;) {
     size_t left = bytes - done, n = left < TLS_RECORD ? left : TLS_RECORD;
     if (sizeof tls->leaving - tls->leaving_bytes < most && !flush(tls, true)) return -1;
@@ -430,6 +471,17 @@ ssize_t graft_tls_send(struct graft_tls *tls, const void *data, size_t bytes, bo
     done += n;
   }
   return more || flush(tls, false) ? (ssize_t)bytes : -1;
+}
+
+bool graft_tls_send_by_kernel(struct graft_tls *tls, char *reason, size_t size) {
+  if (!flush(tls, false)) {
+    snprintf(reason, size, "the connection is broken");
+    return false;
+  }
+  if (!graft_ktls_begin(tls->fd, &tls->sends, reason, size)) return false;
+  graft_tls_key_hand_over(&tls->sends);
+  tls->by_kernel = true;
+  return true;
 }
 
 void graft_tls_limit_key(struct graft_tls *tls, uint64_t records) { tls->records_per_key = records; }

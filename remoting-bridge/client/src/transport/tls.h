@@ -3,8 +3,8 @@
  * fresh keys by Diffie-Hellman, so that a token that leaks later reads no recorded session. There are no certificates: an end without the key
  * cannot complete the handshake.
  *
- * OpenSSL is opened when it is first needed (tls_library.c). It performs the handshake; records are tls_record.c's. One thread at a time
- * may send and one receive.
+ * OpenSSL is opened when it is first needed (tls_library.c). It performs the handshake; records are tls_record.c's, or, of what is sent, the
+ * kernel's (ktls.h). One thread at a time may send and one receive.
  */
 #ifndef GRAFT_TLS_H
 #define GRAFT_TLS_H
@@ -29,6 +29,9 @@ GRAFT_TLS_API struct graft_tls *graft_tls_open(int fd, bool server, const uint8_
  * this end, and none from it. The key is not used again. NULL with a reason; false with a reason, and the caller closes. */
 struct graft_tls *graft_tls_begin(int fd, bool server, const uint8_t *key, char *reason, size_t size);
 bool graft_tls_finish(struct graft_tls *tls, int milliseconds, char *reason, size_t size);
+/* Has the kernel encrypt what is sent from here on, if it can; called by the sending thread, on a connection that stays TLS until the socket is
+ * closed. False with a reason, and this process goes on encrypting. */
+GRAFT_TLS_API bool graft_tls_send_by_kernel(struct graft_tls *tls, char *reason, size_t size);
 /* Receives what has arrived, as recv(2) with MSG_DONTWAIT: -1 with EAGAIN if no whole record has, 0 if the other end has closed the
  * connection, -1 with EPROTO if a record is not the other end's. */
 GRAFT_TLS_API ssize_t graft_tls_try(struct graft_tls *tls, void *to, size_t bytes);

@@ -19,12 +19,15 @@ static void expand(const uint8_t *secret, const char *label, uint8_t *out, size_
   explicit_bzero(block, sizeof block);
 }
 
+void graft_tls_key_bytes(const struct graft_tls_key *k, uint8_t *to) { expand(k->secret, "key", to, k->is_aes ? 16 : 32); }
+
 /* Sets key and IV from the secret. */
 static bool set(struct graft_tls_key *k) {
   uint8_t key[32];
-  expand(k->secret, "key", key, k->is_aes ? 16 : 32);
   expand(k->secret, "iv", k->iv, sizeof k->iv);
   k->records = 0;
+  if (!k->cipher) return true;
+  graft_tls_key_bytes(k, key);
   bool is_set = k->lib->EVP_CipherInit_ex(k->cipher, NULL, NULL, key, NULL, k->encrypts);
   explicit_bzero(key, sizeof key);
   return is_set;
@@ -47,8 +50,13 @@ bool graft_tls_key_update(struct graft_tls_key *key) {
   return set(key);
 }
 
-void graft_tls_key_close(struct graft_tls_key *key) {
+void graft_tls_key_hand_over(struct graft_tls_key *key) {
   if (key->cipher) key->lib->EVP_CIPHER_CTX_free(key->cipher);
+  key->cipher = NULL;
+}
+
+void graft_tls_key_close(struct graft_tls_key *key) {
+  graft_tls_key_hand_over(key);
   explicit_bzero(key, sizeof *key);
 }
 

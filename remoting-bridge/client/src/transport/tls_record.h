@@ -31,7 +31,7 @@ enum {
 /* The key of one direction. Its fields belong to the thread that sends, or to the one that receives. */
 struct graft_tls_key {
   const struct graft_tls_library *lib;
-  EVP_CIPHER_CTX *cipher;
+  EVP_CIPHER_CTX *cipher; /* NULL after graft_tls_key_hand_over */
   bool encrypts, is_aes;
   uint8_t secret[TLS_SECRET], iv[12];
   uint64_t records; /* encrypted or decrypted with this key */
@@ -43,6 +43,10 @@ bool graft_tls_key_open(struct graft_tls_key *key, const struct graft_tls_librar
 /* Replaces the key by the one that follows it (7.2). The earlier one cannot be computed from it. */
 bool graft_tls_key_update(struct graft_tls_key *key);
 void graft_tls_key_close(struct graft_tls_key *key);
+/* Computes the key itself: 16 bytes with AES, 32 without. */
+void graft_tls_key_bytes(const struct graft_tls_key *key, uint8_t *to);
+/* Somebody else encrypts with this key and its successors from here on (ktls.h): OpenSSL forgets it. */
+void graft_tls_key_hand_over(struct graft_tls_key *key);
 
 /* Encrypts a record of at most TLS_RECORD bytes to "to", where it has TLS_ADDED bytes more. */
 bool graft_tls_encrypt(struct graft_tls_key *key, uint8_t type, const void *data, size_t bytes, uint8_t *to);

@@ -129,6 +129,13 @@ static void configuration(void) {
   CHECK(config_from("server = tcp://h:1\n", &config, reason) && !config.managed_exclusive);
   CHECK(config_from("server = tcp://h:1\nmanaged = exclusive\n", &config, reason) && config.managed_exclusive);
   CHECK(!config_from("server = tcp://h:1\nmanaged = some\n", &config, reason) && strstr(reason, "shared or exclusive"));
+  CHECK(config_from("server = tcp://h:1\n", &config, reason) && config.ktls);
+  CHECK(config_from("server = tcp://h:1\nktls = no\n", &config, reason) && !config.ktls);
+  setenv("GRAFT_KTLS", "auto", 1);
+  CHECK(config_from("server = tcp://h:1\nktls = no\n", &config, reason) && config.ktls);
+  setenv("GRAFT_KTLS", "yes", 1);
+  CHECK(!config_from("server = tcp://h:1\n", &config, reason) && strstr(reason, "GRAFT_KTLS is 'yes': it can be auto or no"));
+  unsetenv("GRAFT_KTLS");
   CHECK(config_from("server = tcp://h:1\n", &config, reason) && config.known_data == GRAFT_KNOWN_DATA_AUTO);
   CHECK(config_from("server = tcp://h:1\nknown-data = yes\n", &config, reason) && config.known_data == GRAFT_KNOWN_DATA_YES);
   setenv("GRAFT_KNOWN_DATA", "no", 1);

@@ -33,6 +33,7 @@ public final class BlockTransport implements Transport {
     if (blocks == 0) {
       throw new IOException("no memory for a connection");
     }
+    TlsSocket.letKernelEncrypt(socket);
     return new BlockTransport(socket, blocks);
   }
 

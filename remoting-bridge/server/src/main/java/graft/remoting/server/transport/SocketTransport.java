@@ -10,6 +10,7 @@ public final class SocketTransport implements Transport {
   /** Creates the transport, which takes over {@code socket}. */
   public SocketTransport(NativeSocket socket) {
     this.socket = socket;
+    TlsSocket.letKernelEncrypt(socket);
   }
 
   @Override

@@ -12,6 +12,11 @@ import java.util.Optional;
  * and a C bool is a byte.
  */
 public final class Tls {
+  /**
+   * The variable in the server's environment that keeps TLS out of the kernel if it is {@code no}.
+   */
+  public static final String KERNEL = "GRAFT_KTLS";
+
   static final int REASON = 512;
 
   static {
@@ -33,6 +38,8 @@ public final class Tls {
 
   static native long graft_tls_open(
       int socket, byte server, long key, int milliseconds, long reason, long size);
+
+  static native byte graft_tls_send_by_kernel(long tls, long reason, long size);
 
   static native long graft_tls_try(long tls, long to, long bytes);
 

@@ -9,12 +9,16 @@ import graft.remoting.server.system.Scratch;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.concurrent.atomic.AtomicLong;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * TLS on a socket: what is sent and received through this object is encrypted, and bound to the
  * session by the key. One thread at a time may receive, and one may send.
  */
 public final class TlsSocket extends NativeSocket {
+  private static final Logger LOG = LoggerFactory.getLogger(TlsSocket.class);
+
   private final AtomicLong tls;
 
   private TlsSocket(NativeSocket socket, long tls) {
@@ -89,6 +93,29 @@ public final class TlsSocket extends NativeSocket {
   /** Returns the native connection, 0 once TLS has ended. */
   long tls() {
     return tls.get();
+  }
+
+  /**
+   * Has the kernel encrypt what is sent from here on over a socket that may have TLS, if the kernel
+   * can; otherwise this process goes on encrypting. Called before another thread sends, for a
+   * socket that keeps TLS until it is closed.
+   */
+  static void letKernelEncrypt(NativeSocket socket) {
+    if (!(socket instanceof TlsSocket encrypted)) {
+      return;
+    }
+    String setting = System.getenv().getOrDefault(Tls.KERNEL, "auto");
+    String why = Tls.KERNEL + "=" + setting;
+    if (!setting.equals("no")) {
+      try (Scratch reason = new Scratch(Tls.REASON)) {
+        if (Tls.graft_tls_send_by_kernel(encrypted.tls(), reason.address(), Tls.REASON) != 0) {
+          LOG.debug("what is sent to {} is encrypted by the kernel", socket.peer());
+          return;
+        }
+        why = HandshakeMessages.text(reason.bytes(0, Tls.REASON));
+      }
+    }
+    LOG.debug("what is sent to {} is encrypted by this process: {}", socket.peer(), why);
   }
 
   /**
