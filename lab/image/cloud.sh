@@ -6,8 +6,8 @@
 # SUITE is Debian's name of the release: bookworm if not told otherwise.
 # --full-kernel installs the kernel with the drivers of adapters such as InfiniBand's instead of the small cloud kernel.
 # --for-tests makes a guest that boots faster and does nothing by itself: the kernel does without its mitigations, apt without
-# its timers and without looking at the age of package lists, since a mirror may be a snapshot. Guests that serve anybody need
-# all three.
+# its timers and without looking at the age of package lists, since a mirror may be a snapshot, podman does not look for containers
+# to start or to update, and cloud-init makes one SSH host key in place of four. Guests that serve anybody need all of these.
 # The named packages are installed as well.
 # The disk: a FAT partition with the boot loader (syslinux), kernel and initramfs, and an ext4 partition with
 # the rest. Xen's pygrub, which boots PV guests, reads extlinux.conf in its place. Needs root, for mmdebstrap; mounts no image.
@@ -61,7 +61,8 @@ echo 'LABEL=root / ext4 defaults 0 1' >"$root/etc/fstab"
 printf 'datasource_list: [NoCloud, None]\nlocale: C.UTF-8\n' >"$root/etc/cloud/cloud.cfg.d/90_graft.cfg"
 masked='systemd-networkd-wait-online.service e2scrub_reap.service'
 if $tests; then
-  masked="$masked apt-daily.timer apt-daily-upgrade.timer"
+  masked="$masked apt-daily.timer apt-daily-upgrade.timer podman-auto-update.timer podman-auto-update.service podman-restart.service"
+  echo 'ssh_genkeytypes: [ed25519]' >>"$root/etc/cloud/cloud.cfg.d/90_graft.cfg"
 else
   # apt's timers install what Debian's security team publishes (Debian: unattended-upgrades, 20auto-upgrades).
   printf 'APT::Periodic::Update-Package-Lists "1";\nAPT::Periodic::Unattended-Upgrade "1";\n' \

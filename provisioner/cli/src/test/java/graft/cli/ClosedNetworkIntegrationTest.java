@@ -23,9 +23,14 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
+import org.junit.jupiter.api.parallel.ResourceLock;
 
 /** What a real guest reaches on a closed network, and, to compare, on an open one. */
 @Tag("integration")
+@Execution(ExecutionMode.CONCURRENT)
+@ResourceLock(Lanes.GUESTS)
 class ClosedNetworkIntegrationTest {
   private static final String SETUP = RealHost.unique("provtest-closed");
   private static final String CLOSED = RealHost.unique("provtest-shut");

@@ -5,10 +5,10 @@ package graft.cli;
  * most three run at once, with those that have no lane and run one after the other.
  */
 final class Lanes {
-  /** Classes that set up machines and containers. */
+  /** Classes that set up machines, containers and disks. */
   static final String MACHINES = "machines and containers";
 
-  /** Classes that set up one guest. */
+  /** Classes that set up guests for one purpose. */
   static final String GUESTS = "guests";
 
   private Lanes() {}

@@ -13,9 +13,14 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
+import org.junit.jupiter.api.parallel.ResourceLock;
 
 /** A snapshot of the disk of a real guest. */
 @Tag("integration")
+@Execution(ExecutionMode.CONCURRENT)
+@ResourceLock(Lanes.MACHINES)
 class SnapshotIntegrationTest {
   private static final String SETUP = RealHost.unique("provtest-snapshots");
   private static final String GUEST = RealHost.unique("provtest-disk");

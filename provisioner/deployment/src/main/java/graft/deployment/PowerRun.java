@@ -8,22 +8,23 @@ import graft.deployment.journal.Entry;
 import graft.deployment.journal.Journal;
 import graft.deployment.journal.JournalState;
 import graft.deployment.observe.Connections;
+import graft.deployment.power.ShutdownRequests;
 import graft.deployment.state.DeploymentLock;
 import graft.deployment.state.StateFolder;
 import graft.deployment.step.Step;
 import graft.deployment.step.guest.StartGuest;
 import graft.deployment.step.host.HostServer;
-import graft.guests.connection.GuestConnectionException;
-import graft.guests.connection.GuestConnections;
 import graft.hypervisors.libvirt.Guest;
 import java.time.Clock;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
+import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.Callable;
 import java.util.concurrent.TimeUnit;
 
@@ -34,9 +35,6 @@ import java.util.concurrent.TimeUnit;
  */
 public final class PowerRun {
   private static final Duration PAUSE = Duration.ofMillis(250);
-
-  /** Guests ignore the request while they boot. */
-  private static final Duration ASK_AGAIN = Duration.ofSeconds(10);
 
   private final StateFolder state;
   private final DeploymentProgress progress;
@@ -283,20 +281,18 @@ public final class PowerRun {
   private Map<String, Outcome> stopAll(Chosen chosen, Stopping how, LiveContext context)
       throws Exception {
     Map<String, Outcome> outcomes = new LinkedHashMap<>();
-    Map<String, Guest> running = new LinkedHashMap<>();
+    Map<String, ShutdownRequests> running = new LinkedHashMap<>();
     for (String guest : chosen.guests()) {
       Optional<Guest> found = domain(chosen, guest, context).filter(d -> d.state().isActive());
-      found.ifPresent(domain -> running.put(guest, domain));
+      found.ifPresent(domain -> running.put(guest, new ShutdownRequests(guest, domain)));
       outcomes.put(guest, found.isPresent() ? Outcome.STOPPED : Outcome.WAS_OFF);
     }
     awaitOff(running, how.limit(), context);
-    for (Map.Entry<String, Guest> left : running.entrySet()) {
+    for (Map.Entry<String, ShutdownRequests> left : running.entrySet()) {
       if (!how.force()) {
-        throw new GraftException(
-            "the guest '" + left.getKey() + "' did not shut down within " + seconds(how.limit()),
-            "wait longer with --timeout, or cut its power with --force");
+        throw left.getValue().tooLate(how.limit());
       }
-      left.getValue().destroy();
+      left.getValue().cutPower();
       outcomes.put(left.getKey(), Outcome.CUT);
     }
     List<HostServer> servers = new ArrayList<>(chosen.servers());
@@ -309,38 +305,28 @@ public final class PowerRun {
     return outcomes;
   }
 
-  private static String seconds(Duration limit) {
-    return limit.toSeconds() + " s";
-  }
-
   /** Asks guests to shut down, and removes those that did from the map. */
-  private static void awaitOff(Map<String, Guest> running, Duration limit, LiveContext context)
+  private void awaitOff(Map<String, ShutdownRequests> running, Duration limit, LiveContext context)
       throws InterruptedException {
     long end = System.nanoTime() + limit.toNanos();
     long ask = System.nanoTime();
+    Set<String> warned = new HashSet<>();
     while (!running.isEmpty() && System.nanoTime() - end < 0 && !context.isStopping()) {
       if (System.nanoTime() - ask >= 0) {
-        running.values().forEach(PowerRun::shutDown);
-        ask = System.nanoTime() + ASK_AGAIN.toNanos();
+        running.values().forEach(ShutdownRequests::ask);
+        ask = System.nanoTime() + ShutdownRequests.ASK_AGAIN.toNanos();
       }
       TimeUnit.NANOSECONDS.sleep(PAUSE.toNanos());
-      running.values().removeIf(domain -> !domain.state().isActive());
-    }
-  }
-
-  /** One that has just stopped cannot be asked. */
-  private static void shutDown(Guest domain) {
-    if (!domain.state().isActive()) {
-      return;
-    } else if (domain.isContainer()) {
-      // libvirt would send SIGTERM to init, by which busybox restarts and systemd executes itself.
-      try {
-        GuestConnections.local(domain).run(List.of("poweroff"), new byte[0], ASK_AGAIN);
-      } catch (GuestConnectionException e) {
-        // It has ended just now, or does not answer: it is asked again, and at last cut off.
-      }
-    } else {
-      domain.shutdown();
+      running.values().removeIf(guest -> !guest.isOn());
+      running.forEach(
+          (guest, requests) ->
+              requests
+                  .failure()
+                  .filter(why -> warned.add(guest))
+                  .ifPresent(
+                      why ->
+                          progress.warning(
+                              "the guest '" + guest + "' is asked again to shut down: " + why)));
     }
   }
 }

@@ -9,8 +9,10 @@ public final class PowerPatience {
   @Option(
       names = "--timeout",
       paramLabel = "TIME",
-      defaultValue = "60s",
-      description = "How long guests may take to shut down (default: ${DEFAULT-VALUE}).")
+      defaultValue = "5m", // as libvirt-guests(8) waits by default
+      description =
+          "How long guests may take to shut down (default: ${DEFAULT-VALUE}). A host with much to"
+              + " write to its disks delays them.")
   TimeSpan timeout;
 
   @Option(

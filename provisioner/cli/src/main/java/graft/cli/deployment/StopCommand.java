@@ -18,7 +18,7 @@ import picocli.CommandLine.Mixin;
     footerHeading = "%nExamples:%n",
     footer = {
       "  graft stop lab",
-      "  graft stop lab alice --timeout 5m",
+      "  graft stop lab alice --timeout 20m",
       "  graft stop lab alice --force"
     })
 public final class StopCommand extends PowerCommand {

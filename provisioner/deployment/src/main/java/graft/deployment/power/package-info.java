@@ -1,0 +1,2 @@
+/** Asks guests to shut down. */
+package graft.deployment.power;
