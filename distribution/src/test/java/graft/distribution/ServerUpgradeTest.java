@@ -25,9 +25,9 @@ import org.junit.jupiter.api.io.TempDir;
 @EnabledIfEnvironmentVariable(named = GuestLab.IMAGE, matches = ".+")
 @EnabledIfEnvironmentVariable(named = "GRAFT_CLOUD_TESTS", matches = "all")
 final class ServerUpgradeTest {
-  /** The users of the processes that run {@code graft serve}. */
+  /** The users of the processes that run {@code graft serve}; the shell that looks is not one. */
   private static final String USERS =
-      "for f in /proc/[0-9]*; do if tr '\\0' ' ' <$f/cmdline | grep -q 'graft.cli.Main serve';"
+      "for f in /proc/[0-9]*; do if tr '\\0' ' ' <$f/cmdline | grep -q 'graft.cli.Main[ ]serve';"
           + " then stat -c %U $f; fi; done 2>/dev/null | sort -u";
 
   /** Under emulation, with other load, a restart takes minutes. */

@@ -17,7 +17,8 @@ import java.util.OptionalInt;
 
 /**
  * The QEMU guest agent of one guest. Every method throws {@link AgentException}: {@linkplain
- * AgentException#unresponsive unresponsive} if no agent replies, else with the agent's refusal.
+ * AgentException#unresponsive unresponsive} if no agent replies, {@linkplain AgentException#late
+ * late} if a program did not end in time, else with the agent's refusal.
  */
 public final class GuestAgent {
 
@@ -134,12 +135,11 @@ public final class GuestAgent {
 
   private AgentException overdue(String action, long pid, Duration timeout) {
     String end = kill(pid) ? "it was killed" : "it could not be killed and may still run";
-    return new AgentException(
+    return AgentException.late(
         action,
         guest,
         "it did not end within " + timeout.toMillis() / 1000.0 + " s; " + end,
-        "allow more time, or look why it hangs",
-        false);
+        "allow more time, or look why it hangs");
   }
 
   private boolean kill(long pid) {

@@ -143,6 +143,9 @@ public final class AgentConnection implements GuestConnection {
   }
 
   private static GuestConnectionException failure(HypervisorException e) {
+    if (e instanceof AgentException agent && agent.late()) {
+      return GuestConnectionException.late(e.getMessage(), "", e);
+    }
     boolean away = e instanceof AgentException agent && agent.unresponsive();
     return new GuestConnectionException(e.getMessage(), "", away, e);
   }

@@ -102,10 +102,9 @@ public final class ContainerConnection implements GuestConnection {
           .finish(input, output, errors, timeout)
           .orElseThrow(
               () ->
-                  new GuestConnectionException(
+                  GuestConnectionException.late(
                       "'" + words.get(0) + "' did not end within " + timeout.toSeconds() + " s",
                       "allow more time, or find out why it hangs",
-                      false,
                       null));
     } catch (InterruptedException e) {
       process.stop();

@@ -128,7 +128,7 @@ public final class SshConnection implements GuestConnection {
     try {
       ended = run(PROBE, new byte[0], timeout);
     } catch (GuestConnectionException e) {
-      if (e.unresponsive()) {
+      if (e.unresponsive() || e.late()) {
         return false;
       }
       throw e;
@@ -241,10 +241,9 @@ public final class SshConnection implements GuestConnection {
           e);
     }
     if (end.late()) {
-      throw new GuestConnectionException(
+      throw GuestConnectionException.late(
           "'" + words.get(0) + "' did not end within " + timeout.toSeconds() + " s in " + address(),
           "allow more time, or find out why it hangs",
-          words.equals(PROBE),
           null);
     }
     if (end.code() == SSH_FAILED) {

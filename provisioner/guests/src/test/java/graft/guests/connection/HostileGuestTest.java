@@ -1,6 +1,7 @@
 package graft.guests.connection;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import graft.common.GraftException;
 import graft.common.json.Json;
@@ -54,6 +55,27 @@ class HostileGuestTest {
     assertThat(text.chars().filter(c -> Character.isISOControl(c) && c != '\n' && c != '\t'))
         .as(text)
         .isEmpty();
+  }
+
+  /** A busy guest: the agent answers, and what it runs goes on. */
+  @Test
+  void aProgramThatDoesNotEndInTimeIsLateAndItsGuestAnswers() {
+    GuestConnection busy =
+        new AgentConnection(
+            new GuestAgent(
+                "guest 'a'",
+                (action, question, seconds) ->
+                    question.contains("guest-exec-status")
+                        ? "{\"return\": {\"exited\": false}}"
+                        : "{\"return\": {\"pid\": 7}}"));
+    assertThatThrownBy(() -> busy.run(List.of("id"), new byte[0], SHORT))
+        .isInstanceOfSatisfying(
+            GuestConnectionException.class,
+            e -> {
+              assertThat(e.late()).isTrue();
+              assertThat(e.unresponsive()).isFalse();
+            })
+        .hasMessageContaining("did not end within");
   }
 
   /** Whatever Graft does in a guest by its agent. */

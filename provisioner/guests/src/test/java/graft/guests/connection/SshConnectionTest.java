@@ -133,7 +133,11 @@ class SshConnectionTest {
     assertThat(busy.answers(Duration.ofMillis(200))).isFalse();
     assertThatThrownBy(() -> busy.run(List.of("id"), new byte[0], Duration.ofMillis(200)))
         .isInstanceOfSatisfying(
-            GuestConnectionException.class, e -> assertThat(e.unresponsive()).isFalse())
+            GuestConnectionException.class,
+            e -> {
+              assertThat(e.unresponsive()).isFalse();
+              assertThat(e.late()).isTrue();
+            })
         .hasMessageContaining("'id' did not end within");
   }
 

@@ -24,6 +24,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.function.Supplier;
 import java.util.stream.Collectors;
 
 /**
@@ -120,14 +121,22 @@ public record AwaitGuest(
     if (!text.isEmpty()) {
       return Await.Answer.NOT_YET;
     }
+    return patiently(
+        () -> {
+          GuestConnection connection = GuestConnections.of(domain, ssh);
+          return connection.answers(ssh.isPresent() ? SSH : PING)
+              ? setUp(connection)
+              : Await.Answer.NOT_YET;
+        });
+  }
+
+  /** A guest that reboots, or is too busy to answer in time, is not ready yet. */
+  static Await.Answer patiently(Supplier<Await.Answer> question) {
     try {
-      GuestConnection connection = GuestConnections.of(domain, ssh);
-      return connection.answers(ssh.isPresent() ? SSH : PING)
-          ? setUp(connection)
-          : Await.Answer.NOT_YET;
+      return question.get();
     } catch (GuestConnectionException e) {
-      if (e.unresponsive()) {
-        return Await.Answer.NOT_YET; // the guest reboots
+      if (e.unresponsive() || e.late()) {
+        return Await.Answer.NOT_YET;
       }
       throw e;
     }
