@@ -297,6 +297,7 @@ public final class Planner {
     warnings.addAll(devices.warnings());
     ServerSteps servers = new ServerSteps(input);
     warnings.addAll(servers.warnings());
+    warnings.addAll(SharePreflight.warnings(input.descriptor()));
     HostFacts host = input.snapshot().host();
     for (Guest guest : input.descriptor().guests()) {
       warnings.addAll(new GuestCards(input, guest).warnings());

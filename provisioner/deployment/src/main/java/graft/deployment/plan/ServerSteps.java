@@ -10,7 +10,6 @@ import graft.deployment.descriptor.gpu.PortName;
 import graft.deployment.descriptor.guest.Channel;
 import graft.deployment.descriptor.guest.Guest;
 import graft.deployment.descriptor.guest.Nic;
-import graft.deployment.descriptor.guest.VGpu;
 import graft.deployment.journal.Entry;
 import graft.deployment.observe.DomainFacts;
 import graft.deployment.observe.MachineFacts;
@@ -199,21 +198,11 @@ final class ServerSteps {
 
   private List<String> ofItsGuests(Gpu gpu) {
     return Stream.concat(
-            peers(gpu).stream(), dense(gpu).isEmpty() ? Stream.of() : Stream.of("--mps"))
+            peers(gpu).stream(),
+            SharePreflight.dense(input.descriptor(), gpu).isEmpty()
+                ? Stream.of()
+                : Stream.of("--mps"))
         .toList();
-  }
-
-  /** The guests whose programs run at the same time by NVIDIA's MPS. */
-  private List<String> dense(Gpu gpu) {
-    Stream<String> own =
-        input.descriptor().guests().stream()
-            .filter(guest -> guest.vgpu(gpu.name()).filter(VGpu::isDense).isPresent())
-            .map(guest -> guest.name().text());
-    Stream<String> remote =
-        input.descriptor().remoteGuests(gpu).stream()
-            .filter(guest -> guest.vgpu().isDense())
-            .map(guest -> guest.name().text());
-    return Stream.concat(own, remote).toList();
   }
 
   private List<Step> server(Gpu gpu, List<Endpoint> listen) {
@@ -273,24 +262,8 @@ final class ServerSteps {
                 + "); install it where they can, such as /opt");
   }
 
-  /** What an operator should know of the host's servers before they run. */
-  List<String> warnings() {
-    Stream<String> dense =
-        input.descriptor().gpus().stream()
-            .filter(gpu -> !dense(gpu).isEmpty())
-            .map(
-                gpu ->
-                    "the dense guests of '"
-                        + gpu.name()
-                        + "' ("
-                        + String.join(", ", dense(gpu))
-                        + ") have to trust each other: their programs run as one user of this host,"
-                        + " and a fault of one on the GPU ends the programs of all");
-    return Stream.concat(asRoot(), dense).toList();
-  }
-
   /** Why servers of the host run as root, where they do. */
-  private Stream<String> asRoot() {
+  List<String> warnings() {
     return input.descriptor().gpus().stream()
         .filter(gpu -> gpu.owner().kind() == Owner.Kind.HOST && isUsed(gpu))
         .filter(gpu -> input.snapshot().host().root())
@@ -298,7 +271,8 @@ final class ServerSteps {
         .flatMap(
             gpu ->
                 whyRoot().stream()
-                    .map(why -> "the server of '" + gpu.name() + "' runs as root: " + why));
+                    .map(why -> "the server of '" + gpu.name() + "' runs as root: " + why))
+        .toList();
   }
 
   /** The tokens of a GPU's server: the host's server may not enter the state folder. */

@@ -4,6 +4,7 @@ import graft.common.bind.Positions;
 import graft.common.bind.Problems;
 import graft.common.grants.Share;
 import graft.common.values.Name;
+import graft.deployment.descriptor.Descriptor;
 import graft.deployment.descriptor.gpu.Gpu;
 import graft.deployment.descriptor.gpu.GpuDevice;
 import graft.deployment.descriptor.gpu.Owner;
@@ -32,8 +33,34 @@ final class SharePreflight {
     input.descriptor().gpus().forEach(this::gpu);
   }
 
+  /** The guests of a GPU whose programs run at the same time, by NVIDIA's MPS. */
+  static List<String> dense(Descriptor descriptor, Gpu gpu) {
+    return users(descriptor, gpu).stream()
+        .filter(user -> user.vgpu().isDense())
+        .map(user -> user.name().text())
+        .toList();
+  }
+
+  /** Who has to trust whom. */
+  static List<String> warnings(Descriptor descriptor) {
+    List<String> warnings = new ArrayList<>();
+    for (Gpu gpu : descriptor.gpus()) {
+      List<String> dense = dense(descriptor, gpu);
+      if (!dense.isEmpty()) {
+        warnings.add(
+            "the dense guests of '"
+                + gpu.name()
+                + "' ("
+                + String.join(", ", dense)
+                + ") have to trust each other: their programs run as one user of this host, and a"
+                + " fault of one on the GPU ends the programs of all");
+      }
+    }
+    return warnings;
+  }
+
   private void gpu(Gpu gpu) {
-    List<User> users = users(gpu);
+    List<User> users = users(input.descriptor(), gpu);
     List<String> holders = new ArrayList<>();
     List<String> strangers = new ArrayList<>();
     List<String> denseStrangers = new ArrayList<>();
@@ -81,13 +108,13 @@ final class SharePreflight {
 
   private record User(Name name, VGpu vgpu) {}
 
-  private List<User> users(Gpu gpu) {
+  private static List<User> users(Descriptor descriptor, Gpu gpu) {
     return Stream.concat(
-            input.descriptor().guests().stream()
+            descriptor.guests().stream()
                 .flatMap(
                     guest ->
                         guest.vgpu(gpu.name()).stream().map(vgpu -> new User(guest.name(), vgpu))),
-            input.descriptor().remoteGuests(gpu).stream()
+            descriptor.remoteGuests(gpu).stream()
                 .map(remote -> new User(remote.name(), remote.vgpu())))
         .toList();
   }

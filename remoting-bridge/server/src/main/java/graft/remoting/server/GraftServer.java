@@ -21,10 +21,12 @@ import graft.remoting.server.jail.WorkerJail;
 import graft.remoting.server.operate.OperatorRequests;
 import graft.remoting.server.operate.OperatorSocket;
 import graft.remoting.server.pool.GuestUses;
+import graft.remoting.server.pool.MpsOfWorkers;
 import graft.remoting.server.pool.ServerAudit;
 import graft.remoting.server.pool.ServerMetrics;
 import graft.remoting.server.pool.Starter;
 import graft.remoting.server.pool.StarterConfig;
+import graft.remoting.server.pool.Worker;
 import graft.remoting.server.pool.WorkerCommand;
 import graft.remoting.server.pool.WorkerFailures;
 import graft.remoting.server.pool.WorkerPool;
@@ -34,6 +36,7 @@ import graft.remoting.server.session.call.ClientRelease;
 import graft.remoting.server.session.call.Dispatcher;
 import graft.remoting.server.share.GpuShares;
 import graft.remoting.server.share.HostArbiter;
+import graft.remoting.server.system.Bytes;
 import graft.remoting.server.system.ListenAddress;
 import graft.remoting.server.system.Listener;
 import graft.remoting.server.system.ServerException;
@@ -119,25 +122,18 @@ public final class GraftServer implements AutoCloseable {
     WorkerStarter processes = processes(config, folder);
     ServerMetrics metrics = new ServerMetrics();
     ServerAudit audit = new ServerAudit(config.audit(), config.accounts());
-    WorkerKind spare = new WorkerKind(config.device(), !config.rdmaPorts().isEmpty());
-    WorkerPool pool =
-        new WorkerPool(
-            processes,
-            WorkerCommand.socket(folder),
-            new WorkerPool.Spares(spare, config.spares()),
-            metrics,
-            audit,
-            config.keptData(),
-            new WorkerFailures(System::nanoTime));
+    WorkerPool pool = pool(config, folder, processes, metrics, audit);
     GuestUses uses = new GuestUses(config.maxSessions());
     parts.add(uses);
     GpuShares shares =
         GpuShares.start(
             configured, config.watchdog(), place(config, pool), config.jail().usesMps());
     parts.add(shares);
+    MpsOfWorkers mps = new MpsOfWorkers(processes, pool, GraftServer::end);
+    parts.add(mps);
     parts.add(pool);
     if (config.jail().usesMps()) {
-      pool.startMps(GraftServer::end);
+      mps.start();
     }
     pool.start();
     health.start(new GpuProblems(pool, health, audit));
@@ -156,7 +152,7 @@ public final class GraftServer implements AutoCloseable {
             ClientRelease::isServed,
             grants,
             certificates,
-            pool::secret,
+            (session, name) -> secret(pool.find(session, name)),
             config.handshakeLimit());
     Acceptor acceptor =
         new Acceptor(
@@ -189,6 +185,32 @@ public final class GraftServer implements AutoCloseable {
       throw new ServerException("cannot tell graft-starter: " + e.getMessage(), e);
     }
     ServiceManager.ready();
+  }
+
+  private static WorkerPool pool(
+      ServerConfig config,
+      Path folder,
+      WorkerStarter processes,
+      ServerMetrics metrics,
+      ServerAudit audit)
+      throws ServerException {
+    WorkerKind spare = new WorkerKind(config.device(), !config.rdmaPorts().isEmpty());
+    return new WorkerPool(
+        processes,
+        WorkerCommand.socket(folder),
+        new WorkerPool.Spares(spare, config.spares()),
+        metrics,
+        audit,
+        config.keptData(),
+        new WorkerFailures(System::nanoTime));
+  }
+
+  /**
+   * Returns the secret that a further connection of a worker's session must prove to know; null if
+   * there is no such session.
+   */
+  private static Bytes secret(Worker worker) {
+    return worker == null ? null : worker.secret();
   }
 
   /** Where this server finds others of its GPU, under a name that it has after a restart, too. */

@@ -21,14 +21,9 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
-import org.junit.jupiter.api.parallel.Execution;
-import org.junit.jupiter.api.parallel.ExecutionMode;
-import org.junit.jupiter.api.parallel.ResourceLock;
 
 /** Sessions on a fake driver, over a real server, worker and socket. */
 @Timeout(120)
-@Execution(ExecutionMode.CONCURRENT)
-@ResourceLock(Lanes.PROCESSES)
 class CudaSessionTest {
   @TempDir static Path folder;
   private static GraftServer server;

@@ -21,14 +21,9 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
-import org.junit.jupiter.api.parallel.Execution;
-import org.junit.jupiter.api.parallel.ExecutionMode;
-import org.junit.jupiter.api.parallel.ResourceLock;
 
 /** Bulk data on data connections, against a real server and worker with a fake driver. */
 @Timeout(120)
-@Execution(ExecutionMode.CONCURRENT)
-@ResourceLock(Lanes.PROCESSES)
 class DataConnectionsTest {
   private static final int CHUNK = 1 << 20;
   private static final int LENGTH = 3 * CHUNK + 12345;

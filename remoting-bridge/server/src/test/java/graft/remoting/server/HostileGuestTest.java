@@ -19,9 +19,6 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
-import org.junit.jupiter.api.parallel.Execution;
-import org.junit.jupiter.api.parallel.ExecutionMode;
-import org.junit.jupiter.api.parallel.ResourceLock;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
@@ -32,8 +29,6 @@ import org.junit.jupiter.params.provider.MethodSource;
  * not affected.
  */
 @Timeout(120)
-@Execution(ExecutionMode.CONCURRENT)
-@ResourceLock(Lanes.PROCESSES)
 class HostileGuestTest {
   private static final int ECHOES = 400;
   private static final int PAGE = 4096;

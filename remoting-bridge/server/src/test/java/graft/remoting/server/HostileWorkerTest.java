@@ -24,16 +24,11 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
-import org.junit.jupiter.api.parallel.Execution;
-import org.junit.jupiter.api.parallel.ExecutionMode;
-import org.junit.jupiter.api.parallel.ResourceLock;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /** A compromised worker sends messages to the server. Others are not affected. */
 @Timeout(120)
-@Execution(ExecutionMode.CONCURRENT)
-@ResourceLock(Lanes.PROCESSES)
 class HostileWorkerTest {
   @TempDir static Path folder;
   private static ServerFixture fixture;

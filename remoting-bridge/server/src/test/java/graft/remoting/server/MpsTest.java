@@ -17,6 +17,7 @@ import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -71,12 +72,26 @@ class MpsTest {
     }
   }
 
+  /** The workers of a server with MPS, of which no other test has one. */
   private static List<Long> workers() {
     return ProcessHandle.current()
         .descendants()
-        .filter(p -> p.info().command().filter(c -> c.endsWith("/java")).isPresent())
+        .filter(process -> process.info().command().filter(c -> c.endsWith("/java")).isPresent())
         .map(ProcessHandle::pid)
+        .filter(process -> !pipes(process).isEmpty())
         .toList();
+  }
+
+  /** What a process's environment says of the folder of MPS. */
+  private static Set<String> pipes(long process) {
+    try {
+      String environment = Files.readString(Path.of("/proc", "" + process, "environ"));
+      return Stream.of(environment.split("\0", -1))
+          .filter(variable -> variable.startsWith("CUDA_MPS_PIPE_DIRECTORY="))
+          .collect(Collectors.toSet());
+    } catch (IOException e) {
+      return Set.of(); // it has ended
+    }
   }
 
   /** The real user of a process, as /proc has it. */
@@ -102,12 +117,7 @@ class MpsTest {
               .collect(Collectors.toSet());
       for (long worker : workers()) {
         users.add(user(worker));
-        String environment = Files.readString(Path.of("/proc", "" + worker, "environ"));
-        for (String variable : environment.split("\0", -1)) {
-          if (variable.startsWith("CUDA_MPS_PIPE_DIRECTORY=")) {
-            pipes.add(variable);
-          }
-        }
+        pipes.addAll(pipes(worker));
       }
       assertThat(users).hasSize(1);
       assertThat(pipes).hasSize(1);

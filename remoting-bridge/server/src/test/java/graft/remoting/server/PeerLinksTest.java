@@ -23,17 +23,12 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
-import org.junit.jupiter.api.parallel.Execution;
-import org.junit.jupiter.api.parallel.ExecutionMode;
-import org.junit.jupiter.api.parallel.ResourceLock;
 
 /**
  * Copies from server to server, between two real servers, and with a hostile one: whoever has a
  * ticket may send anything, and ends at most the link.
  */
 @Timeout(120)
-@Execution(ExecutionMode.CONCURRENT)
-@ResourceLock(Lanes.PROCESSES)
 class PeerLinksTest {
   private static final int LINK = 3;
   private static final int LENGTH = (5 << 20) + 12345;

@@ -195,11 +195,9 @@ public final class WorkerJail implements AutoCloseable {
     List<String> all = new ArrayList<>(List.of(program.path().toString()));
     if (!kind.isMps()) {
       all.addAll(commonOptions());
-    }
-    all.addAll(List.of("--use", parts(kind)));
-    if (!kind.isMps()) {
       all.addAll(List.of("--connect", socket.toString()));
     }
+    all.addAll(List.of("--use", parts(kind)));
     pipes.ifPresent(folder -> all.addAll(List.of("--write", folder.toString())));
     all.addAll(options(kind, environment));
     all.addAll(optionsWithoutCgroup(kind));

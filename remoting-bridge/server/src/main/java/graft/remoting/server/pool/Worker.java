@@ -3,6 +3,7 @@ package graft.remoting.server.pool;
 import graft.remoting.server.control.ControlMessage;
 import graft.remoting.server.control.ControlSocket;
 import graft.remoting.server.control.WorkerKind;
+import graft.remoting.server.system.Bytes;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.List;
@@ -79,6 +80,11 @@ public final class Worker {
   /** Returns the session that the worker serves, null before it serves one. */
   public ServedSession session() {
     return session;
+  }
+
+  /** Returns the secret of the session that the worker serves. */
+  public Bytes secret() {
+    return session.secret();
   }
 
   /** Notes the GPU that the worker has, as NVML names it; empty if it sees several. */

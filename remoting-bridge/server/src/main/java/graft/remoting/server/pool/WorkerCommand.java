@@ -1,5 +1,6 @@
 package graft.remoting.server.pool;
 
+import graft.remoting.server.control.ControlSocket;
 import graft.remoting.server.control.DeviceSpec;
 import graft.remoting.server.control.WorkerKind;
 import graft.remoting.server.jail.Isolation;
@@ -9,16 +10,20 @@ import graft.remoting.server.system.AddressRange;
 import graft.remoting.server.transport.Ucx;
 import java.io.File;
 import java.io.IOException;
+import java.io.InputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.FileAttribute;
 import java.nio.file.attribute.PosixFilePermissions;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.OptionalInt;
 import java.util.Properties;
 import java.util.TreeMap;
+import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
@@ -253,6 +258,41 @@ public final class WorkerCommand implements WorkerStarter {
       // there is none.
       environment.put(
           "CUDA_VISIBLE_DEVICES", index < devices.length ? devices[index].strip() : "-1");
+    }
+  }
+
+  /** A worker that is a child of the server. */
+  private record LocalProcess(Process process, InputStream log) implements WorkerProcess {
+
+    @Override
+    public long pid() {
+      return process.pid();
+    }
+
+    @Override
+    public Optional<ControlSocket> control() {
+      return Optional.empty();
+    }
+
+    @Override
+    public boolean isAlive() {
+      return process.isAlive();
+    }
+
+    /** Only root can give a worker another /dev/shm. */
+    @Override
+    public void share(long guest) {}
+
+    @Override
+    public void kill() {
+      process.destroyForcibly();
+    }
+
+    @Override
+    public OptionalInt awaitEnd(Duration limit) throws InterruptedException {
+      return process.waitFor(limit.toMillis(), TimeUnit.MILLISECONDS)
+          ? OptionalInt.of(process.exitValue())
+          : OptionalInt.empty();
     }
   }
 }

@@ -111,10 +111,12 @@ final class WorkerListener implements AutoCloseable {
           takeAdded();
         }
         audit.writeSums();
-        for (Worker worker : pool.overdue()) {
-          worker.process().kill();
-          connected.remove(worker);
-          pool.ended(worker);
+        for (Worker worker : pool.starting()) {
+          if (isOverdue(worker)) {
+            worker.process().kill();
+            connected.remove(worker);
+            pool.ended(worker);
+          }
         }
       }
     } catch (IOException e) {
@@ -122,6 +124,12 @@ final class WorkerListener implements AutoCloseable {
     } finally {
       connected.forEach(worker -> worker.control().close());
     }
+  }
+
+  /** Returns whether a worker did not connect or open its device in time. */
+  private static boolean isOverdue(Worker worker) {
+    return worker.ageNanos() > WorkerPool.START_LIMIT.toNanos()
+        || (worker.control() == null && !worker.process().isAlive());
   }
 
   private void takeAdded() throws IOException {

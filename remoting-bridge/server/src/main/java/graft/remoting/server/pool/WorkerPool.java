@@ -1,10 +1,7 @@
 package graft.remoting.server.pool;
 
-import graft.remoting.server.control.ControlMessage;
 import graft.remoting.server.control.ControlSocket;
 import graft.remoting.server.control.WorkerKind;
-import graft.remoting.server.mps.MpsDaemon;
-import graft.remoting.server.system.Bytes;
 import graft.remoting.server.system.NativeSocket;
 import graft.remoting.server.system.ServerException;
 import graft.remoting.server.transport.VchanOffer;
@@ -19,27 +16,20 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.locks.Condition;
-import java.util.concurrent.locks.LockSupport;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
 import java.util.function.Predicate;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
+import java.util.function.Supplier;
 
 /**
  * The workers' processes. Some are kept ready, so that a session starts without waiting for a Java
  * runtime and a CUDA context. No worker outlives its connection to the pool.
  */
 public final class WorkerPool implements AutoCloseable {
-  private static final Logger LOG = LoggerFactory.getLogger(WorkerPool.class);
-
   /** A worker that takes longer than this to open its device is killed. */
-  private static final Duration START_LIMIT = Duration.ofMinutes(5);
+  static final Duration START_LIMIT = Duration.ofMinutes(5);
 
   private static final Duration EXIT_LIMIT = Duration.ofSeconds(10);
-
-  /** How long programs may take to see a fault of MPS as the result of their own calls. */
-  private static final Duration FAULT_TOLD = Duration.ofSeconds(1);
 
   private final StartThread starts;
   private final WorkerKind spareKind;
@@ -66,7 +56,6 @@ public final class WorkerPool implements AutoCloseable {
   private final Set<Worker> faulted = new HashSet<>();
 
   private volatile boolean closing;
-  private WorkerProcess mps;
   private volatile Consumer<String> sessionEnd = guest -> {};
 
   /** The kind of the spare workers, and their number. */
@@ -75,8 +64,7 @@ public final class WorkerPool implements AutoCloseable {
   /**
    * Creates a pool.
    *
-   * @param socket the path of the private socket that workers connect to; its folder must be
-   *     private
+   * @param socket the private socket that workers connect to, in a private folder
    * @param spares the spare workers to keep
    * @param keptData the most bytes of clients' data that are kept for their next sessions
    * @param failures how long it pauses after failures
@@ -127,79 +115,19 @@ public final class WorkerPool implements AutoCloseable {
   }
 
   /**
-   * Starts the control daemon of NVIDIA's MPS, of which the workers will be clients.
-   *
-   * @param lost is called if it ends, which ends the work of all sessions
-   * @throws ServerException if it does not listen, with what it said
+   * Ends all workers after a fault of one on MPS, which takes no new client before they have all
+   * gone. Returns those that have a session, which the caller ends.
    */
-  public void startMps(Consumer<Throwable> lost) throws ServerException {
-    try {
-      mps = starts.start(WorkerKind.MPS);
-    } catch (IOException e) {
-      throw new ServerException("cannot start NVIDIA's MPS: " + e.getMessage(), e);
-    }
-    MpsDaemon daemon =
-        MpsDaemon.follow(
-            mps.log(),
-            this::endAfterFault,
-            said -> {
-              if (!closing) {
-                lost.accept(new IOException("NVIDIA's MPS has ended: " + said));
-              }
+  List<Worker> endAfterFault() {
+    List<Worker> all =
+        locked(
+            () -> {
+              faulted.addAll(workers.values());
+              ready.clear();
+              return List.copyOf(faulted);
             });
-    if (!daemon.awaitStart()) {
-      throw new ServerException(jailFailure().orElseGet(daemon::failure));
-    }
-  }
-
-  /** Returns why the jail of MPS could not be made, if it is that. */
-  private Optional<String> jailFailure() {
-    if (mps.isAlive() || mps.control().isEmpty()) {
-      return Optional.empty();
-    }
-    try {
-      ControlSocket.Received received = mps.control().get().receive();
-      return received != null && received.message() instanceof ControlMessage.Failed failed
-          ? Optional.of("NVIDIA's MPS: " + failed.reason())
-          : Optional.empty();
-    } catch (IOException e) {
-      return Optional.empty();
-    }
-  }
-
-  /**
-   * Ends all workers, whose contexts a fault of one has made useless: MPS takes no new client
-   * before they have all gone. Programs first get the fault's own error from their calls.
-   */
-  private void endAfterFault() {
-    LOG.warn("a program's fault on the GPU has ended the work of all sessions, as MPS has it");
-    List<Worker> all;
-    lock.lock();
-    try {
-      all = List.copyOf(workers.values());
-      faulted.addAll(all);
-      ready.clear(); // no guest may get one of these
-    } finally {
-      lock.unlock();
-    }
-    all.stream()
-        .filter(worker -> worker.session() == null)
-        .forEach(worker -> worker.process().kill());
-    Thread end = new Thread(null, () -> endSessions(all), "graft-mps-fault", 128 * 1024);
-    end.setDaemon(true);
-    end.start();
-  }
-
-  private static void endSessions(List<Worker> faulted) {
-    LockSupport.parkNanos(FAULT_TOLD.toNanos());
-    for (Worker worker : faulted) {
-      if (worker.session() == null) {
-        worker.process().kill();
-      } else {
-        worker.endSessionSoon(
-            "a fault of a program on the GPU has ended the work of all dense guests");
-      }
-    }
+    all.stream().filter(w -> w.session() == null).forEach(w -> w.process().kill());
+    return all.stream().filter(worker -> worker.session() != null).toList();
   }
 
   /**
@@ -226,14 +154,10 @@ public final class WorkerPool implements AutoCloseable {
         if (closing) {
           throw new ServerException("the server is stopping");
         }
-        if (!faulted.isEmpty()) {
-          changed.awaitNanos(left(deadline, kind));
-          continue;
-        }
         if (failures.count(kind) > failuresBefore) {
           throw new ServerException(failures.reason(kind));
         }
-        int started = count(starting, kind);
+        int started = faulted.isEmpty() ? count(starting, kind) : Integer.MAX_VALUE;
         if (failures.isFailing(kind) ? started == 0 : started < waiting.get(kind)) {
           Optional<String> obstacle = failures.obstacle(kind);
           if (obstacle.isPresent()) {
@@ -278,16 +202,22 @@ public final class WorkerPool implements AutoCloseable {
     return (int) list.stream().filter(w -> w.kind().serves(kind)).count();
   }
 
-  /** Returns the workers that serve the chosen sessions. */
-  public List<Worker> serving(Predicate<ServedSession> chosen) {
+  private <T> T locked(Supplier<T> work) {
     lock.lock();
     try {
-      return workers.values().stream()
-          .filter(worker -> worker.session() != null && chosen.test(worker.session()))
-          .toList();
+      return work.get();
     } finally {
       lock.unlock();
     }
+  }
+
+  /** Returns the workers that serve the chosen sessions. */
+  public List<Worker> serving(Predicate<ServedSession> chosen) {
+    return locked(
+        () ->
+            workers.values().stream()
+                .filter(worker -> worker.session() != null && chosen.test(worker.session()))
+                .toList());
   }
 
   public VchanOffer grant(String domain) throws IOException {
@@ -296,12 +226,7 @@ public final class WorkerPool implements AutoCloseable {
 
   /** Returns whether a process is one of the workers. */
   public boolean hasWorker(long process) {
-    lock.lock();
-    try {
-      return workers.containsKey(process);
-    } finally {
-      lock.unlock();
-    }
+    return locked(() -> workers.containsKey(process));
   }
 
   /** Returns the worker that serves this session of that name, null if there is none. */
@@ -309,15 +234,6 @@ public final class WorkerPool implements AutoCloseable {
     return serving(session -> session.id() == sessionId && session.name().equals(name)).stream()
         .findFirst()
         .orElse(null);
-  }
-
-  /**
-   * Returns the secret that a further connection of the session must prove to know, null if there
-   * is no such session.
-   */
-  public Bytes secret(long sessionId, String name) {
-    Worker worker = find(sessionId, name);
-    return worker == null ? null : worker.session().secret();
   }
 
   /** Ends the chosen sessions immediately, by killing their processes. */
@@ -344,27 +260,22 @@ public final class WorkerPool implements AutoCloseable {
   }
 
   public int readyWorkers() {
-    lock.lock();
-    try {
-      return ready.size();
-    } finally {
-      lock.unlock();
-    }
+    return locked(ready::size);
   }
 
   /** Ends ready workers of kinds that nobody waits for, so that only spares wait for clients. */
   private void endSurplus() {
     for (Worker worker : List.copyOf(ready)) {
       WorkerKind kind = worker.kind();
-      boolean isWanted =
-          kind.serves(spareKind)
-              || waiting.entrySet().stream()
-                  .anyMatch(wanted -> wanted.getValue() > 0 && kind.serves(wanted.getKey()));
-      if (!isWanted) {
+      if (!kind.serves(spareKind) && !isAwaited(kind)) {
         ready.remove(worker);
         worker.process().kill();
       }
     }
+  }
+
+  private boolean isAwaited(WorkerKind kind) {
+    return waiting.keySet().stream().anyMatch(k -> waiting.get(k) > 0 && kind.serves(k));
   }
 
   private void refill() {
@@ -424,10 +335,9 @@ public final class WorkerPool implements AutoCloseable {
       if (!starting.remove(worker)) {
         throw new IOException("it reports a second time that it is ready");
       }
-      if (faulted.contains(worker)) {
-        return; // it is being killed
+      if (!faulted.contains(worker)) {
+        ready.add(worker);
       }
-      ready.add(worker);
       failures.succeeded(worker.kind());
       changed.signalAll();
       refill();
@@ -436,26 +346,16 @@ public final class WorkerPool implements AutoCloseable {
     }
   }
 
-  /** Returns the workers that did not connect or open their device in time. */
-  List<Worker> overdue() {
-    lock.lock();
-    try {
-      refill(); // spares whose pause is over
-      return starting.stream()
-          .filter(
-              w ->
-                  w.ageNanos() > START_LIMIT.toNanos()
-                      || (w.control() == null && !w.process().isAlive()))
-          .toList();
-    } finally {
-      lock.unlock();
-    }
+  /** Returns the workers that are not ready yet, and starts spares whose pause is over. */
+  List<Worker> starting() {
+    return locked(
+        () -> {
+          refill();
+          return List.copyOf(starting);
+        });
   }
 
-  /**
-   * Waits for the end of a process on a thread of its own, because the release of a GPU's context
-   * may take a while and would delay the messages of other workers.
-   */
+  /** Waits for the end of a process on a thread of its own: a GPU's context ends slowly. */
   void ended(Worker worker) {
     if (worker.control() != null) {
       worker.control().close();
@@ -500,15 +400,13 @@ public final class WorkerPool implements AutoCloseable {
   /** Ends all workers and their sessions, and waits until the processes have ended. */
   @Override
   public void close() {
-    List<Worker> all;
-    lock.lock();
-    try {
-      closing = true;
-      all = List.copyOf(workers.values());
-      changed.signalAll();
-    } finally {
-      lock.unlock();
-    }
+    List<Worker> all =
+        locked(
+            () -> {
+              closing = true;
+              changed.signalAll();
+              return List.copyOf(workers.values());
+            });
     try {
       listener.stop(EXIT_LIMIT);
       for (Worker worker : all) {
@@ -522,10 +420,6 @@ public final class WorkerPool implements AutoCloseable {
       Thread.currentThread().interrupt();
     }
     listener.close();
-    if (mps != null) {
-      mps.kill();
-      mps.control().ifPresent(ControlSocket::close);
-    }
     starts.close();
     answers.close();
   }

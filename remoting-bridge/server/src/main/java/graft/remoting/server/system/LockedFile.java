@@ -9,6 +9,7 @@ import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.attribute.BasicFileAttributes;
 import java.nio.file.attribute.PosixFilePermissions;
+import java.util.concurrent.atomic.AtomicBoolean;
 
 /**
  * A file that one object at a time can lock; the kernel releases the lock with the process. The
@@ -20,6 +21,9 @@ final class LockedFile implements AutoCloseable {
 
   private final Path path;
   private final int fd;
+
+  /** A number that was closed may be another file's already. */
+  private final AtomicBoolean isClosed = new AtomicBoolean();
 
   private LockedFile(Path path, int fd) {
     this.path = path;
@@ -91,12 +95,17 @@ final class LockedFile implements AutoCloseable {
   }
 
   private void closeFile() {
-    Libc.close(fd);
+    if (!isClosed.getAndSet(true)) {
+      Libc.close(fd);
+    }
   }
 
   /** Removes the file, and releases the lock. */
   @Override
   public void close() {
+    if (isClosed.get()) {
+      return;
+    }
     try {
       Files.deleteIfExists(path);
     } catch (IOException e) {
