@@ -10,6 +10,7 @@ import graft.deployment.descriptor.gpu.PortName;
 import graft.deployment.descriptor.guest.Channel;
 import graft.deployment.descriptor.guest.Guest;
 import graft.deployment.descriptor.guest.Nic;
+import graft.deployment.descriptor.guest.VGpu;
 import graft.deployment.journal.Entry;
 import graft.deployment.observe.DomainFacts;
 import graft.deployment.observe.MachineFacts;
