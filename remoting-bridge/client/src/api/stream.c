@@ -119,14 +119,20 @@ static int queue_mark(void *stream) {
   return rpc_cuMemsetD8Async(__atomic_load_n(mark, __ATOMIC_ACQUIRE), 0, 1, stream);
 }
 
-int graft_stream_reach(void *handle) {
+static int mark_if_blocking(void *handle) {
   struct graft_object *stream;
   int r = find(handle, &stream);
   if (r) return r;
   bool is_blocking = !stream || !(stream->u.stream.flags & 1); /* CU_STREAM_NON_BLOCKING */
-  if (is_blocking) r = queue_mark(handle);
+  return is_blocking ? queue_mark(handle) : GRAFT_OK;
+}
+
+int graft_stream_reach(void *handle) {
+  int r = mark_if_blocking(handle);
   return r ? r : cuStreamSynchronize(handle);
 }
+
+int graft_stream_pass(void *handle) { return graft_stream_captures(handle) ? GRAFT_OK : mark_if_blocking(handle); }
 
 /* ---- Values that streams write or wait for, also in host memory ---- */
 

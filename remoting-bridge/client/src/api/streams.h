@@ -30,6 +30,8 @@ struct graft_host_functions {
 bool graft_stream_captures(void *stream);
 /* Returns when all work is over that work queued in the stream now would wait for, so that the calling thread can do such work itself. */
 int graft_stream_reach(void *stream);
+/* For a call that is work in the stream, but needs none at the server: later waits for the stream wait for what such work would wait for. */
+int graft_stream_pass(void *stream);
 /* Queues a point in the stream at which mirrored memory is brought up to date with what the program has written by then. */
 int graft_stream_look(void *stream);
 /* Whether a stream was ever told to wait for a value, which the program may write at any time. */

@@ -1,4 +1,4 @@
-/* Managed memory, at one address for program and device. On transports that share memory it is shared memory, pinned at the server, and both see each other's writes at once. On others it is a mirror (mirror.h): both sides are equal when the program has waited, as CUDA promises for devices without CONCURRENT_MANAGED_ACCESS. It never moves to the device, so hints are only stored. With GRAFT_MANAGED=exclusive a program may touch it while kernels run, and then waits for them. */
+/* Managed memory, at one address for program and device. On transports that share memory it is shared memory, pinned at the server, and both see each other's writes at once. On others it is a mirror (mirror.h): both sides are equal when the program has waited, as CUDA promises for devices without CONCURRENT_MANAGED_ACCESS. It never moves to the device, so hints are only stored; in a stream they are work all the same, for which a wait for the stream waits. With GRAFT_MANAGED=exclusive a program may touch it while kernels run, and then waits for them. */
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,6 +7,7 @@
 #include "api/devices.h"
 #include "api/objects.h"
 #include "api/rpc.h"
+#include "api/streams.h"
 #include "graft_rpc.h"
 #include "memory/memory.h"
 #include "memory/mirror.h"
@@ -137,7 +138,7 @@ GRAFT_EXPORT int cuMemPrefetchAsync(uint64_t pointer, size_t bytes, int device, 
   range.hints.fetched = true;
   range.hints.fetched_to = device;
   graft_range_hint(range.base, &range.hints);
-  return 0;
+  return graft_stream_pass(stream);
 }
 
 GRAFT_EXPORT int cuMemPrefetchAsync_v2(uint64_t pointer, size_t bytes, uint64_t location, unsigned int flags, void *stream) {
@@ -170,7 +171,8 @@ GRAFT_EXPORT int cuMemDiscardBatchAsync(void *pointers, void *sizes, size_t coun
   for (size_t i = 0; i < count; i++) {
     if (!managed(((uint64_t *)pointers)[i], ((size_t *)sizes)[i], &range)) return GRAFT_INVALID_VALUE;
   }
-  return graft_id(graft_session_current(), GRAFT_STREAM, stream, &id);
+  r = graft_id(graft_session_current(), GRAFT_STREAM, stream, &id);
+  return r ? r : graft_stream_pass(stream);
 }
 
 GRAFT_EXPORT int cuMemDiscardAndPrefetchBatchAsync(void *pointers, void *sizes, size_t count, void *locations, void *indices,
@@ -189,6 +191,7 @@ GRAFT_EXPORT int cuStreamAttachMemAsync(void *stream, uint64_t pointer, size_t b
   if (flags != ATTACH_GLOBAL && flags != ATTACH_HOST && flags != ATTACH_SINGLE) return GRAFT_INVALID_VALUE;
   if (flags == ATTACH_SINGLE && !stream) return GRAFT_INVALID_VALUE; /* stream 0 is no single stream */
   if ((r = graft_id(context->session, GRAFT_STREAM, stream, &id))) return r;
+  if ((r = graft_stream_pass(stream))) return r;
   graft_mirror_attach((void *)(uintptr_t)range.base, flags != ATTACH_GLOBAL);
   return 0;
 }

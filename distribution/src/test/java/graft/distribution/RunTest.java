@@ -34,7 +34,8 @@ final class RunTest {
   @BeforeEach
   void buildThePrograms() throws Exception {
     Programs.build(
-        folder, List.of("loop", "driver", "devices", "copying", "sharing", "managed", "attached"));
+        folder,
+        List.of("loop", "driver", "devices", "copying", "sharing", "managed", "attached", "hints"));
   }
 
   @AfterEach
@@ -192,6 +193,31 @@ final class RunTest {
               no kind: 1
               two kinds: 1
               to no stream: 1
+              """);
+    }
+  }
+
+  /** A wait for a stream waits for what a hint in that stream had to wait for. */
+  @Test
+  void hintsOnManagedMemoryAreWorkInTheirStream() throws Exception {
+    Path socket = folder.resolve("socket");
+    String tcp = serve("tcp://127.0.0.1:0", "unix://" + socket);
+    for (String address : List.of(tcp, "shm://" + socket)) {
+      Finished hints =
+          Finished.run(
+              folder,
+              Map.of("PATH", "/usr/bin:/bin"),
+              command(
+                  List.of("env", "GRAFT_SERVER=" + address, folder + "/hints"), tcp, "me", RIGHT));
+      assertThat(hints.code()).as("%s over %s", hints, address).isZero();
+      assertThat(hints.out())
+          .as(address)
+          .isEqualTo(
+              """
+              prefetched in a blocking stream: 10 of 10 right
+              prefetched in the legacy stream: 10 of 10 right
+              other memory prefetched: 10 of 10 right
+              attached in a blocking stream: 10 of 10 right
               """);
     }
   }
