@@ -1,5 +1,5 @@
-/* Prefetching and attaching managed memory are work in a stream: a wait for that stream waits for what blocking streams and the legacy
- * stream had to do before, as natively, so that the program may use the memory then. */
+/* Prefetching managed memory is work in a stream: a wait for that stream waits for what blocking streams and the legacy stream had to do
+ * before, so that the program may use the memory then (natively so on an H200, where attaching memory is no such work). */
 #include <stdint.h>
 
 #include "spin.h"
@@ -7,7 +7,6 @@
 int cuMemAllocManaged(uint64_t *pointer, size_t bytes, unsigned flags);
 int cuMemsetD8Async(uint64_t pointer, unsigned char value, size_t bytes, void *stream);
 int cuMemPrefetchAsync(uint64_t pointer, size_t bytes, int device, void *stream);
-int cuStreamAttachMemAsync(void *stream, uint64_t pointer, size_t bytes, unsigned flags);
 int cuStreamCreate(void **stream, unsigned flags);
 int cuStreamSynchronize(void *stream);
 
@@ -18,7 +17,6 @@ static uint64_t memory, elsewhere;
 
 static void prefetch(void *stream) { RUN(cuMemPrefetchAsync(memory, BYTES, HOST, stream)); }
 static void prefetch_another(void *stream) { RUN(cuMemPrefetchAsync(elsewhere, BYTES, HOST, stream)); }
-static void attach(void *stream) { RUN(cuStreamAttachMemAsync(stream, memory, 0, GLOBAL)); }
 
 static void try(const char *name, void (*hint)(void *stream), void *works, void *waits) {
   const volatile unsigned char *bytes = (const volatile unsigned char *)(uintptr_t)memory;
@@ -45,6 +43,5 @@ int main(void) {
   try("prefetched in a blocking stream", prefetch, NULL, blocking);
   try("prefetched in the legacy stream", prefetch, blocking, NULL);
   try("other memory prefetched", prefetch_another, NULL, blocking);
-  try("attached in a blocking stream", attach, NULL, blocking);
   return 0;
 }

@@ -1,4 +1,4 @@
-/* Managed memory, at one address for program and device. On transports that share memory it is shared memory, pinned at the server, and both see each other's writes at once. On others it is a mirror (mirror.h): both sides are equal when the program has waited, as CUDA promises for devices without CONCURRENT_MANAGED_ACCESS. It never moves to the device, so hints are only stored; in a stream they are work all the same, for which a wait for the stream waits. With GRAFT_MANAGED=exclusive a program may touch it while kernels run, and then waits for them. */
+/* Managed memory, at one address for program and device. On transports that share memory it is shared memory, pinned at the server, and both see each other's writes at once. On others it is a mirror (mirror.h): both sides are equal when the program has waited, as CUDA promises for devices without CONCURRENT_MANAGED_ACCESS. It never moves to the device, so hints are only stored; prefetching and discarding are work in a stream all the same, for which a wait for the stream waits. With GRAFT_MANAGED=exclusive a program may touch it while kernels run, and then waits for them. */
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
@@ -191,7 +191,6 @@ GRAFT_EXPORT int cuStreamAttachMemAsync(void *stream, uint64_t pointer, size_t b
   if (flags != ATTACH_GLOBAL && flags != ATTACH_HOST && flags != ATTACH_SINGLE) return GRAFT_INVALID_VALUE;
   if (flags == ATTACH_SINGLE && !stream) return GRAFT_INVALID_VALUE; /* stream 0 is no single stream */
   if ((r = graft_id(context->session, GRAFT_STREAM, stream, &id))) return r;
-  if ((r = graft_stream_pass(stream))) return r;
   graft_mirror_attach((void *)(uintptr_t)range.base, flags != ATTACH_GLOBAL);
   return 0;
 }

@@ -217,7 +217,6 @@ final class RunTest {
               prefetched in a blocking stream: 10 of 10 right
               prefetched in the legacy stream: 10 of 10 right
               other memory prefetched: 10 of 10 right
-              attached in a blocking stream: 10 of 10 right
               """);
     }
   }
