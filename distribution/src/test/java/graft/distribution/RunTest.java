@@ -168,57 +168,42 @@ final class RunTest {
     }
   }
 
-  /** The program writes to memory that is attached to a stream while other streams work. */
-  @Test
-  void managedMemoryThatIsAttachedToAStreamIsTheProgramsWhileOthersWork() throws Exception {
+  /** Runs a program over TCP and over shared memory, and compares what it prints. */
+  private void assertPrints(String program, String expected) throws Exception {
     Path socket = folder.resolve("socket");
     String tcp = serve("tcp://127.0.0.1:0", "unix://" + socket);
     for (String address : List.of(tcp, "shm://" + socket)) {
-      Finished attached =
-          Finished.run(
-              folder,
-              Map.of("PATH", "/usr/bin:/bin"),
-              command(
-                  List.of("env", "GRAFT_SERVER=" + address, folder + "/attached"),
-                  tcp,
-                  "me",
-                  RIGHT));
-      assertThat(attached.code()).as("%s over %s", attached, address).isZero();
-      assertThat(attached.out())
-          .as(address)
-          .isEqualTo(
-              """
-              attached to streams: 60 of 60 right
-              attached to the program: 20 of 20 right, then to all: right
-              no kind: 1
-              two kinds: 1
-              to no stream: 1
-              """);
+      List<String> command = command(at(address, folder + "/" + program), tcp, "me", RIGHT);
+      Finished finished = Finished.run(folder, Map.of("PATH", "/usr/bin:/bin"), command);
+      assertThat(finished.code()).as("%s over %s", finished, address).isZero();
+      assertThat(finished.out()).as(address).isEqualTo(expected);
     }
+  }
+
+  /** The program writes to memory that is attached to a stream while other streams work. */
+  @Test
+  void managedMemoryThatIsAttachedToAStreamIsTheProgramsWhileOthersWork() throws Exception {
+    assertPrints(
+        "attached",
+        """
+        attached to streams: 60 of 60 right
+        attached to the program: 20 of 20 right, then to all: right
+        no kind: 1
+        two kinds: 1
+        to no stream: 1
+        """);
   }
 
   /** A wait for a stream waits for what a hint in that stream had to wait for. */
   @Test
   void hintsOnManagedMemoryAreWorkInTheirStream() throws Exception {
-    Path socket = folder.resolve("socket");
-    String tcp = serve("tcp://127.0.0.1:0", "unix://" + socket);
-    for (String address : List.of(tcp, "shm://" + socket)) {
-      Finished hints =
-          Finished.run(
-              folder,
-              Map.of("PATH", "/usr/bin:/bin"),
-              command(
-                  List.of("env", "GRAFT_SERVER=" + address, folder + "/hints"), tcp, "me", RIGHT));
-      assertThat(hints.code()).as("%s over %s", hints, address).isZero();
-      assertThat(hints.out())
-          .as(address)
-          .isEqualTo(
-              """
-              prefetched in a blocking stream: 10 of 10 right
-              prefetched in the legacy stream: 10 of 10 right
-              other memory prefetched: 10 of 10 right
-              """);
-    }
+    assertPrints(
+        "hints",
+        """
+        prefetched in a blocking stream: 10 of 10 right
+        prefetched in the legacy stream: 10 of 10 right
+        other memory prefetched: 10 of 10 right
+        """);
   }
 
   /** Each process has its own session; one process opens the handles that the other exports. */
