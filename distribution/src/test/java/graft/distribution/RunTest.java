@@ -140,9 +140,8 @@ final class RunTest {
   /** The program and kernels add to the same memory at the same time without losing an addition. */
   @Test
   void managedMemoryIsTheProgramsOrTheDevicesAtATime() throws Exception {
-    Path socket = folder.resolve("socket");
-    String tcp = serve("tcp://127.0.0.1:0", "unix://" + socket);
-    for (String address : List.of(tcp, "shm://" + socket)) {
+    String tcp = serve("tcp://127.0.0.1:0", "unix://" + folder + "/socket");
+    for (String address : List.of(tcp, "shm://" + folder + "/socket")) {
       List<String> exclusive =
           List.of("env", "GRAFT_SERVER=" + address, "GRAFT_MANAGED=exclusive", folder + "/managed");
       Finished managed =
@@ -170,9 +169,8 @@ final class RunTest {
 
   /** Runs a program over TCP and over shared memory, and compares what it prints. */
   private void assertPrints(String program, String expected) throws Exception {
-    Path socket = folder.resolve("socket");
-    String tcp = serve("tcp://127.0.0.1:0", "unix://" + socket);
-    for (String address : List.of(tcp, "shm://" + socket)) {
+    String tcp = serve("tcp://127.0.0.1:0", "unix://" + folder + "/socket");
+    for (String address : List.of(tcp, "shm://" + folder + "/socket")) {
       List<String> command = command(at(address, folder + "/" + program), tcp, "me", RIGHT);
       Finished finished = Finished.run(folder, Map.of("PATH", "/usr/bin:/bin"), command);
       assertThat(finished.code()).as("%s over %s", finished, address).isZero();
