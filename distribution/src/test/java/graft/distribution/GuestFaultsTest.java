@@ -14,7 +14,6 @@ import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
-import org.junit.jupiter.api.Order;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.EnabledIfEnvironmentVariable;
@@ -32,7 +31,6 @@ import org.junit.jupiter.api.parallel.ResourceLock;
 @Execution(ExecutionMode.CONCURRENT)
 @ResourceLock(Lanes.OTHERS)
 @ResourceLock(value = UnprivilegedServerTest.USER, mode = ResourceAccessMode.READ)
-@Order(1) // the longest of its lane
 final class GuestFaultsTest {
   private static final String PROGRAM = "/usr/local/bin/loop";
 

@@ -19,10 +19,15 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
+import org.junit.jupiter.api.parallel.ResourceLock;
 
 /**
  * What users can know of a distribution: what is in it, who made it, and that it can be made again.
  */
+@Execution(ExecutionMode.CONCURRENT)
+@ResourceLock(Lanes.OTHERS)
 class SupplyTest {
   private static final Path ROOT = Path.of("..").toAbsolutePath().normalize();
   private static final Path HOME = ROOT.resolve("target/graft");
