@@ -13,6 +13,7 @@ import graft.deployment.placement.GpuUse;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /** Refuses shares of GPUs that could not be kept. */
@@ -68,7 +69,7 @@ final class SharePreflight {
     for (GpuUse other : GpuUse.ofOthers(input.others(), gpu)) {
       strangers.add(other.guest());
       if (other.dense()) {
-        denseStrangers.add("'" + other.guest() + "'");
+        denseStrangers.add(other.guest());
       }
       if (other.guaranteed() > 0) {
         guaranteed += other.guaranteed();
@@ -82,7 +83,7 @@ final class SharePreflight {
           "'"
               + gpu.name()
               + "' has dense guests, and all of its guests have to be of one deployment then: "
-              + String.join(", ", denseStrangers),
+              + quoted(Stream.of(), denseStrangers),
           "use another GPU");
     }
     for (User user : users) {
@@ -155,44 +156,32 @@ final class SharePreflight {
           "remove the class; the software device runs the guests' programs at the same time anyway");
       return;
     }
-    List<String> others =
-        Stream.concat(
-                users.stream()
-                    .filter(user -> !user.vgpu().isDense())
-                    .map(user -> user.name().text()),
-                strangers.stream())
-            .map(name -> "'" + name + "'")
-            .toList();
+    String others = quoted(users.stream().filter(user -> !user.vgpu().isDense()), strangers);
     if (!others.isEmpty()) {
       problems.add(
           positions.of(first, "class"),
           "with class dense all guests of '"
               + gpu.name()
               + "' have to be dense, and guests of this deployment; "
-              + String.join(", ", others)
+              + others
               + " uses it too",
           "give all of them the class, or move some to another GPU");
     }
   }
 
+  private static String quoted(Stream<User> users, List<String> strangers) {
+    return Stream.concat(users.map(user -> user.name().text()), strangers.stream())
+        .map(name -> "'" + name + "'")
+        .collect(Collectors.joining(", "));
+  }
+
   private void exclusive(Gpu gpu, User user, List<User> users, List<String> strangers) {
     VGpu vgpu = user.vgpu();
     if (vgpu.exclusive() && users.size() + strangers.size() > 1) {
-      List<String> others =
-          Stream.concat(
-                  users.stream()
-                      .filter(other -> !other.equals(user))
-                      .map(other -> other.name().text()),
-                  strangers.stream())
-              .map(other -> "'" + other + "'")
-              .toList();
+      String others = quoted(users.stream().filter(other -> !other.equals(user)), strangers);
       problems.add(
           positions.of(vgpu, "exclusive"),
-          "the guest is to have '"
-              + gpu.name()
-              + "' to itself, and "
-              + String.join(", ", others)
-              + " uses it too",
+          "the guest is to have '" + gpu.name() + "' to itself, and " + others + " uses it too",
           "remove 'exclusive', or the other vGPU");
     }
   }

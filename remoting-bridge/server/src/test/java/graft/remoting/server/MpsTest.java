@@ -54,7 +54,7 @@ class MpsTest {
         while sleep 0.05; do
           [ -e end ] && exit
           [ -e fault ] && rm fault &&
-            echo '[Server 2] Server is handling a fatal GPU error.'
+            for i in 1 2 3 4 5 6 7 8 9; do echo '[Server 2] Server is handling a fatal GPU error.'; done
         done
         """
             .formatted(shared, begin));
@@ -148,6 +148,9 @@ class MpsTest {
       // The spare ends at once. A client that comes then waits for a fresh worker, and gets no
       // error of the others.
       await(() -> workers().stream().filter(before::contains).count() < 3);
+      assertThat(Thread.getAllStackTraces().keySet().stream().map(Thread::getName))
+          .filteredOn("graft-mps-fault"::equals)
+          .hasSizeLessThan(2);
       try (CudaClient next = new CudaClient(fixture.alice()).retain()) {
         assertThat(workers()).doesNotContainAnyElementsOf(before);
         next.allocate(1 << 20);

@@ -34,7 +34,7 @@ class PackagesTest {
           // The server's process.
           Map.entry("jail", "control system transport"),
           Map.entry("health", "control"),
-          Map.entry("mps", ""),
+          Map.entry("mps", "control"),
           Map.entry("pool", "control exchange health jail mps protocol system transport"),
           Map.entry("accept", "control exchange health pool protocol share system transport"),
           Map.entry("share", "control exchange system"),

@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
+import java.util.function.ObjIntConsumer;
 import java.util.function.Supplier;
 
 /**
@@ -18,7 +19,6 @@ public final class WorkerLog {
   private final PrintStream to;
   private final String who;
   private final Supplier<LogBudget> budget;
-  private final byte[] line = new byte[LINE];
   private long dropped;
 
   private WorkerLog(InputStream from, PrintStream to, String who, Supplier<LogBudget> budget) {
@@ -46,15 +46,22 @@ public final class WorkerLog {
     new WorkerLog(from, to, who, budget).run();
   }
 
-  private void run() {
+  /**
+   * Reads lines until the stream ends or fails, and closes it. A line that is longer than 2000
+   * bytes counts as several.
+   *
+   * @param each gets the bytes of a line, which are valid until it returns, and their number
+   */
+  public static void lines(InputStream from, ObjIntConsumer<byte[]> each) {
     byte[] chunk = new byte[4096];
+    byte[] line = new byte[LINE];
     int length = 0;
     try (from) {
       int count;
       while ((count = from.read(chunk)) >= 0) {
         for (int i = 0; i < count; i++) {
           if (chunk[i] == '\n' || length == LINE) {
-            write(length);
+            each.accept(line, length);
             length = 0;
           }
           if (chunk[i] != '\n') {
@@ -63,21 +70,30 @@ public final class WorkerLog {
         }
       }
     } catch (IOException e) {
-      // The worker has ended.
+      // The process that wrote has ended.
     }
     if (length > 0) {
-      write(length);
+      each.accept(line, length);
     }
+  }
+
+  private void run() {
+    lines(from, this::write);
     reportDropped();
   }
 
-  private void write(int length) {
+  private void write(byte[] line, int length) {
     if (!budget.get().spend(length + 1L)) {
       dropped += length + 1;
       return;
     }
     reportDropped();
-    to.println(printable(new String(line, 0, length, StandardCharsets.UTF_8)));
+    to.println(text(line, length));
+  }
+
+  /** Returns a line as text that controls no terminal. */
+  public static String text(byte[] line, int length) {
+    return printable(new String(line, 0, length, StandardCharsets.UTF_8));
   }
 
   private void reportDropped() {

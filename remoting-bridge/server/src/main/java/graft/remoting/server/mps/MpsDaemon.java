@@ -1,10 +1,7 @@
 package graft.remoting.server.mps;
 
-import java.io.BufferedReader;
-import java.io.IOException;
+import graft.remoting.server.control.WorkerLog;
 import java.io.InputStream;
-import java.io.InputStreamReader;
-import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.Deque;
@@ -17,7 +14,8 @@ import org.slf4j.LoggerFactory;
 /**
  * What the control daemon of NVIDIA's MPS says of itself: that it listens, that a program's fault
  * has ended the work of all, and its end. It is known by what it prints (driver 580), since it has
- * no other interface that tells of faults.
+ * no other interface that tells of faults. Workers can write into its log, so that lines are read
+ * as a worker's are.
  */
 public final class MpsDaemon {
   private static final Logger LOG = LoggerFactory.getLogger(MpsDaemon.class);
@@ -25,7 +23,6 @@ public final class MpsDaemon {
   private static final String LISTENS = "Starting control daemon";
   private static final String FAULT = "handling a fatal GPU error";
   private static final int LAST_LINES = 3;
-  private static final int LONGEST = 1_000;
 
   private final CountDownLatch settled = new CountDownLatch(1);
   private final Deque<String> last = new ArrayDeque<>();
@@ -72,13 +69,8 @@ public final class MpsDaemon {
   }
 
   private void read(InputStream log) {
-    try (BufferedReader lines =
-        new BufferedReader(new InputStreamReader(log, StandardCharsets.UTF_8))) {
-      for (String line; (line = lines.readLine()) != null; ) {
-        take(line.length() > LONGEST ? line.substring(0, LONGEST) : line);
-      }
-    } catch (IOException e) {
-      LOG.debug("{}: {}", Mps.PROGRAM, e.getMessage());
+    try {
+      WorkerLog.lines(log, (line, length) -> take(WorkerLog.text(line, length)));
     } finally {
       settled.countDown();
       if (listens) {

@@ -77,8 +77,11 @@ public final class MpsOfWorkers implements AutoCloseable {
   }
 
   private void faulted() {
-    LOG.warn("a program's fault on the GPU has ended the work of all sessions, as MPS has it");
     List<Worker> serving = pool.endAfterFault();
+    if (serving.isEmpty()) {
+      return; // or a worker could make threads by writing into the daemon's log
+    }
+    LOG.warn("a program's fault on the GPU has ended the work of all sessions, as MPS has it");
     Thread end = new Thread(null, () -> endSessions(serving), "graft-mps-fault", 128 * 1024);
     end.setDaemon(true);
     end.start();

@@ -1,5 +1,6 @@
 package graft.remoting.server.pool;
 
+import graft.common.disk.PrivateFiles;
 import graft.remoting.server.control.ControlSocket;
 import graft.remoting.server.control.DeviceSpec;
 import graft.remoting.server.control.WorkerKind;
@@ -11,10 +12,7 @@ import graft.remoting.server.transport.Ucx;
 import java.io.File;
 import java.io.IOException;
 import java.io.InputStream;
-import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.attribute.FileAttribute;
-import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -63,9 +61,6 @@ public final class WorkerCommand implements WorkerStarter {
 
   private static final String TEMPORARY = System.getProperty("java.io.tmpdir");
 
-  private static final FileAttribute<?> PRIVATE =
-      PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------"));
-
   /** The descriptor by which a worker in a jail is already connected to the server. */
   private static final int CONNECTED = 3;
 
@@ -76,6 +71,7 @@ public final class WorkerCommand implements WorkerStarter {
   private final String rdmaPorts;
   private final boolean sensors;
   private final List<String> options;
+  private final Path pipes;
 
   /**
    * Creates the command.
@@ -103,6 +99,7 @@ public final class WorkerCommand implements WorkerStarter {
     this.rdmaPorts = String.join(",", rdmaPorts);
     this.sensors = sensors;
     this.options = List.copyOf(options);
+    this.pipes = folder.resolve("mps");
   }
 
   /** Returns the path of the private socket in the server's own folder. */
@@ -123,9 +120,9 @@ public final class WorkerCommand implements WorkerStarter {
     Map<String, String> inherited = Map.copyOf(builder.environment());
     builder.environment().clear();
     builder.environment().putAll(environment(kind, inherited));
-    Optional<Path> pipes = pipes();
-    pipes.ifPresent(path -> builder.environment().put(Mps.PIPES, path.toString()));
-    List<String> options = jail.enter(kind, socket(folder), inherited, pipes);
+    Optional<Path> shared = pipes(kind);
+    shared.ifPresent(path -> builder.environment().put(Mps.PIPES, path.toString()));
+    List<String> options = jail.enter(kind, socket(folder), inherited, shared);
     builder.command(new ArrayList<>(options));
     builder.command().addAll(arguments(kind, !options.isEmpty()));
     if (kind.isMps()) { // which prints its log to standard output
@@ -142,19 +139,24 @@ public final class WorkerCommand implements WorkerStarter {
   }
 
   /** The folder that workers and MPS share; with a graft-starter it has another one. */
-  private Optional<Path> pipes() throws IOException {
+  private Optional<Path> pipes(WorkerKind kind) throws IOException {
     if (!jail.config().usesMps()) {
       return Optional.empty();
     }
-    Path pipes = folder.resolve("mps");
-    return Optional.of(Files.isDirectory(pipes) ? pipes : Files.createDirectory(pipes, PRIVATE));
+    if (kind.isMps()) { // which starts before all workers
+      PrivateFiles.deleteFolder(pipes);
+      PrivateFiles.makeFolder(pipes);
+    }
+    return Optional.of(pipes);
   }
 
   @Override
   public void serves() {}
 
   @Override
-  public void close() {}
+  public void close() throws IOException {
+    PrivateFiles.deleteFolder(pipes);
+  }
 
   /**
    * Returns a worker's environment.

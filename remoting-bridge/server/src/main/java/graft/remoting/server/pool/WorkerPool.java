@@ -55,7 +55,7 @@ public final class WorkerPool implements AutoCloseable {
   /** Those whose contexts a fault has made useless; none is started before they have ended. */
   private final Set<Worker> faulted = new HashSet<>();
 
-  private volatile boolean closing;
+  private boolean closing;
   private volatile Consumer<String> sessionEnd = guest -> {};
 
   /** The kind of the spare workers, and their number. */
@@ -116,15 +116,14 @@ public final class WorkerPool implements AutoCloseable {
 
   /**
    * Ends all workers after a fault of one on MPS, which takes no new client before they have all
-   * gone. Returns those that have a session, which the caller ends.
+   * gone. Returns those that have a session, which the caller ends; none a second time.
    */
   List<Worker> endAfterFault() {
     List<Worker> all =
         locked(
             () -> {
-              faulted.addAll(workers.values());
               ready.clear();
-              return List.copyOf(faulted);
+              return workers.values().stream().filter(faulted::add).toList();
             });
     all.stream().filter(w -> w.session() == null).forEach(w -> w.process().kill());
     return all.stream().filter(worker -> worker.session() != null).toList();
