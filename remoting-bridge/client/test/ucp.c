@@ -1,5 +1,5 @@
 /* A stand-in for libucp that simulates other hardware. The letters in the variable STUB name it: c CUDA, i an adapter, p an adapter
- * that can register the GPU's memory, f one that fails to register it with an error. */
+ * that can register the GPU's memory, f one that fails to register it with an error, g a device that is gone when the first context is used. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -7,6 +7,8 @@
 
 static char transports[64];
 static uint64_t last_types; /* of the context that was created last */
+static char contexts[16];   /* their addresses are the contexts */
+static int count;
 
 static int has(char what) { return strchr(getenv("STUB"), what) != NULL; }
 
@@ -37,7 +39,7 @@ ucs_status_t ucp_init_version(unsigned major, unsigned minor, const ucp_params_t
   if (!strcmp(transports, "cuda_copy") && !has('c')) return UCS_ERR_NO_DEVICE;
   int cuda = !strcmp(transports, "^rocm") || strstr(transports, "cuda_copy");
   last_types = 1u << UCS_MEMORY_TYPE_HOST | (has('c') && cuda ? 1u << UCS_MEMORY_TYPE_CUDA : 0);
-  *context = (ucp_context_h)&last_types;
+  *context = (ucp_context_h)&contexts[count++ % 16];
   return UCS_OK;
 }
 
@@ -67,14 +69,26 @@ ucs_status_t ucp_rkey_pack(ucp_context_h context, ucp_mem_h mapped, void **key, 
 
 void ucp_rkey_buffer_release(void *key) {}
 
+ucs_status_t ucp_worker_create(ucp_context_h context, const ucp_worker_params_t *params, ucp_worker_h *worker) {
+  if (has('g') && (char *)context == contexts) return UCS_ERR_NO_DEVICE;
+  *worker = (ucp_worker_h)context;
+  return UCS_OK;
+}
+
+void ucp_worker_destroy(ucp_worker_h worker) {}
+
+ucs_status_t ucp_worker_get_efd(ucp_worker_h worker, int *fd) {
+  *fd = 0;
+  return UCS_OK;
+}
+
+/* A connection gets as far as this. */
+ucs_status_t ucp_worker_get_address(ucp_worker_h worker, ucp_address_t **address, size_t *bytes) { return UCS_ERR_IO_ERROR; }
+
 /* The client looks these functions up, but the test never calls them. */
 __attribute__((used)) static void never(void) { abort(); }
 #define NEVER(name) __asm__(".globl " #name "\n.set " #name ", never")
-NEVER(ucp_worker_create);
-NEVER(ucp_worker_destroy);
-NEVER(ucp_worker_get_address);
 NEVER(ucp_worker_release_address);
-NEVER(ucp_worker_get_efd);
 NEVER(ucp_worker_arm);
 NEVER(ucp_worker_progress);
 NEVER(ucp_ep_create);

@@ -75,39 +75,61 @@ static double seconds(void) {
   return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
 }
 
-/* Captures a graph of random work, and launches it one or more times in a random stream. */
-static void graph(struct thread *t) {
-  struct effect effects[6];
+static void drop(struct thread *t, struct kept_graph *g) {
+  if (g->executable) CHECK(cuGraphExecDestroy(g->executable));
+  *g = (struct kept_graph){0};
+}
+
+/* Captures a graph of random work. */
+static void capture(struct thread *t, struct kept_graph *g) {
   /* Not a blocking stream: other threads may use the stream 0 during the capture, which would then become part of it. */
-  int count = 0, from = 2 + (int)below(t, STREAMS - 2), stream = (int)below(t, STREAMS), launches = 1 + (int)below(t, 3);
-  handle made, executable;
-  for (int i = 0; i < STREAMS; i++) wait_for(t, i);
+  int stream = 2 + (int)below(t, STREAMS - 2);
+  handle made;
   say(t, "a graph");
   alone();
-  CHECK(cuStreamBeginCapture_v2(t->streams[from], 1)); /* CU_STREAM_CAPTURE_MODE_THREAD_LOCAL */
+  CHECK(cuStreamBeginCapture_v2(t->streams[stream], 1)); /* CU_STREAM_CAPTURE_MODE_THREAD_LOCAL */
   t->capturing = true;
-  for (int i = 0; i < 6; i++) {
-    struct effect e = work(t, from);
-    if (e.what != NO_EFFECT) effects[count++] = e;
+  for (int i = 0; i < MOST_EFFECTS; i++) {
+    struct effect e = work(t, stream);
+    if (e.what != NO_EFFECT) g->effects[g->count++] = e;
   }
   t->capturing = false;
-  CHECK(cuStreamEndCapture(t->streams[from], &made));
+  CHECK(cuStreamEndCapture(t->streams[stream], &made));
   with_others();
-  CHECK(cuGraphInstantiateWithFlags(&executable, made, 0));
+  CHECK(cuGraphInstantiateWithFlags(&g->executable, made, 0));
+  CHECK(cuGraphDestroy(made));
+}
+
+static bool may_launch(const struct kept_graph *g, int stream) {
+  bool may = true;
+  for (int i = 0; i < g->count; i++) {
+    may = may && may_work(g->effects[i].to, stream) && (!g->effects[i].from || may_work(g->effects[i].from, stream));
+  }
+  return may;
+}
+
+/* Launches a new graph or an earlier one, one or more times in a random stream. */
+static void graph(struct thread *t) {
+  struct kept_graph *g = &t->graphs[below(t, KEPT_GRAPHS)];
+  int stream = (int)below(t, STREAMS), launches = 1 + (int)below(t, 3);
+  bool is_earlier = g->executable && below(t, 2), waits = below(t, 2);
+  for (int i = 0; i < STREAMS && waits; i++) wait_for(t, i);
+  if (!is_earlier) {
+    drop(t, g);
+    capture(t, g);
+  }
+  if (!may_launch(g, stream)) return;
   for (int k = 0; k < launches; k++) {
-    say(t, "launch of the graph, stream %d", stream);
-    for (int i = 0; i < count; i++) {
-      use(t, effects[i].to, stream, 0, effects[i].to->bytes);
-      if (effects[i].from) use(t, effects[i].from, stream, 0, effects[i].from->bytes);
-      apply(&effects[i]);
+    say(t, "launch of the graph %d%s, stream %d", (int)(g - t->graphs), is_earlier ? " again" : "", stream);
+    for (int i = 0; i < g->count; i++) {
+      use(t, g->effects[i].to, stream, 0, g->effects[i].to->bytes);
+      if (g->effects[i].from) use(t, g->effects[i].from, stream, 0, g->effects[i].from->bytes);
+      apply(&g->effects[i]);
     }
-    CHECK(cuGraphLaunch(executable, t->streams[stream]));
+    CHECK(cuGraphLaunch(g->executable, t->streams[stream]));
     if (!below(t, 2)) touch(t);
     if (!below(t, 3)) wait_for(t, stream);
   }
-  wait_for(t, stream);
-  CHECK(cuGraphExecDestroy(executable));
-  CHECK(cuGraphDestroy(made));
 }
 
 /* Makes a stream wait for a value. The program then writes the source of a queued copy, before it writes the value. During this time
@@ -200,7 +222,7 @@ static void one_round(struct thread *t) {
     if (!below(t, 3)) touch(t);
     if (!below(t, 12)) wait_somehow(t);
   }
-  if (!below(t, 6)) graph(t);
+  for (size_t i = below(t, 4) ? 0 : 1 + below(t, 2); i; i--) graph(t);
   if (!below(t, 10)) gate(t);
   if (!below(t, 4)) hint(t);
   wait_somehow(t);
@@ -212,6 +234,7 @@ static void one_round(struct thread *t) {
     use(t, b, -1, 0, 0);
     CHECK(cuCtxSynchronize());
     for (int i = 0; i < t->count; i++) over(&t->buffers[i]);
+    for (int i = 0; i < KEPT_GRAPHS; i++) drop(t, &t->graphs[i]);
     end(t, b);
     make(t, b, kind);
   }
@@ -246,6 +269,7 @@ static void *run(void *argument) {
     with_others(); /* lets a thread run that needs to be alone */
   }
   CHECK(cuCtxSynchronize());
+  for (int i = 0; i < KEPT_GRAPHS; i++) drop(t, &t->graphs[i]);
   for (int i = 0; i < t->count; i++) {
     over(&t->buffers[i]);
     compare(t, &t->buffers[i]);

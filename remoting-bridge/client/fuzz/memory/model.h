@@ -56,6 +56,23 @@ struct buffer {
   int spans;
 };
 
+/* The effect of an operation on the model. A captured graph has it once for each launch. */
+struct effect {
+  enum { NO_EFFECT, COPY, FILL, FILL_16, FILL_32, ADD, BY_HOST, COPY_ROWS } what;
+  struct buffer *to, *from;
+  size_t at, at_from, bytes;
+  unsigned value;
+  size_t rows, slices, pitch, pitch_from, slice, slice_from;
+};
+
+enum { MOST_EFFECTS = 6, KEPT_GRAPHS = 3 };
+/* An executable graph, with the effects of its nodes. */
+struct kept_graph {
+  handle executable;
+  struct effect effects[MOST_EFFECTS];
+  int count;
+};
+
 struct thread {
   pthread_t id;
   int number;
@@ -68,6 +85,7 @@ struct thread {
   unsigned logged;
   unsigned long rounds, failed, operations;
   bool capturing, has_others;
+  struct kept_graph graphs[KEPT_GRAPHS];
   int other;                   /* a socket to the other process, -1 without one */
   handle our_event, its_event; /* shared with that process: each says how far its side has come */
   uint32_t *flag;              /* pinned, for streams that wait */
@@ -131,15 +149,6 @@ void end_common(struct thread *t, struct buffer *b);
 void start_cuda(void);
 
 /* ---- Work (work.c) ---- */
-/* The effect of an operation on the model. A captured graph has it once for each launch. */
-struct effect {
-  enum { NO_EFFECT, COPY, FILL, FILL_16, FILL_32, ADD, BY_HOST, COPY_ROWS } what;
-  struct buffer *to, *from;
-  size_t at, at_from, bytes;
-  unsigned value;
-  size_t rows, slices, pitch, pitch_from, slice, slice_from;
-};
-
 /* Has the other process change memory, in the order of a stream of this one. */
 struct effect by_other(struct thread *t, int stream);
 /* Queues random work in a stream. Returns the effect of the work on the model. */

@@ -74,11 +74,13 @@ struct graft_object {
       struct graft_counterpart *counterparts; /* the same library at other servers */
     } library;
     struct {
-      struct graft_object *nodes; /* that the program knows, by next */
-      struct graft_held *held;    /* user objects */
+      struct graft_object *nodes;        /* that the program knows, by next */
+      struct graft_held *held;           /* user objects */
+      struct graft_pageable_list *parts; /* of pageable memory that its nodes name */
     } graph;
     struct {
       struct graft_held *held;
+      struct graft_pageable_list *parts;
     } exec;
     struct {
       struct graft_object *graph;

@@ -157,17 +157,17 @@ static int waits_for_value(void *stream) {
 /* CUstreamWaitValue_flags; writes have no flag that driver 580 takes. */
 #define WAIT_FLAGS (3u | 1u << 30)
 
-#define VALUE(name, bits, type, writes)                                                     \
-  GRAFT_EXPORT int name(void *stream, uint64_t at, type value, unsigned int flags) {        \
-    uint64_t device;                                                                        \
-    struct graft_object *context;                                                           \
-    int r = graft_context_need_for(stream, &context);                                       \
-    if (!r && flags & ~((writes) ? 0u : WAIT_FLAGS)) r = GRAFT_INVALID_VALUE;               \
-    if (r || (r = graft_place_of_value(at, (bits) / 8, writes, stream, &device))) return r; \
-    graft_context_set_busy(context);                                                        \
-    r = rpc_##name(stream, device, value, flags);                                           \
-    graft_mirrors_sent();                                                                   \
-    return r || (writes) ? r : waits_for_value(stream);                                     \
+#define VALUE(name, bits, type, writes)                                                           \
+  GRAFT_EXPORT int name(void *stream, uint64_t at, type value, unsigned int flags) {              \
+    uint64_t device;                                                                              \
+    struct graft_object *context;                                                                 \
+    int r = graft_context_need_for(stream, &context);                                             \
+    if (!r && flags & ~((writes) ? 0u : WAIT_FLAGS)) r = GRAFT_INVALID_VALUE;                     \
+    if (r || (r = graft_place_of_value(at, (bits) / 8, writes, stream, NULL, &device))) return r; \
+    graft_context_set_busy(context);                                                              \
+    r = rpc_##name(stream, device, value, flags);                                                 \
+    graft_mirrors_sent();                                                                         \
+    return r || (writes) ? r : waits_for_value(stream);                                           \
   }
 
 VALUE(cuStreamWaitValue32_v2, 32, unsigned int, false)
@@ -178,7 +178,7 @@ VALUE(cuStreamWriteValue64_v2, 64, uint64_t, true)
 /* CUstreamBatchMemOpParams: the kind of operation, and at 8 its address. */
 enum { WAIT_VALUE_32 = 1, WRITE_VALUE_32 = 2, WAIT_VALUE_64 = 4, WRITE_VALUE_64 = 5, LAST_OPERATION = 6 };
 
-int graft_operations_place(uint8_t *operations, unsigned count, void *stream) {
+int graft_operations_place(uint8_t *operations, unsigned count, void *stream, struct graft_object *graph) {
   int r = GRAFT_OK;
   for (unsigned i = 0; i < count && !r; i++) {
     uint8_t *operation = operations + (size_t)i * GRAFT_OPERATION_BYTES;
@@ -190,7 +190,7 @@ int graft_operations_place(uint8_t *operations, unsigned count, void *stream) {
     if (!kind || kind > LAST_OPERATION) return GRAFT_INVALID_VALUE;
     if (!writes && kind != WAIT_VALUE_32 && kind != WAIT_VALUE_64) continue;
     if (!writes) __atomic_store_n(&current()->waits, true, __ATOMIC_RELEASE);
-    r = graft_place_of_value(at, kind == WAIT_VALUE_32 || kind == WRITE_VALUE_32 ? 4 : 8, writes, stream, &at);
+    r = graft_place_of_value(at, kind == WAIT_VALUE_32 || kind == WRITE_VALUE_32 ? 4 : 8, writes, stream, graph, &at);
     memcpy(operation + 8, &at, sizeof at);
   }
   return r;
@@ -205,7 +205,7 @@ GRAFT_EXPORT int cuStreamBatchMemOp_v2(void *stream, unsigned int count, const v
   if (!count) return 0;
   memcpy(copy, operations, (size_t)count * GRAFT_OPERATION_BYTES);
   graft_context_set_busy(context);
-  r = graft_operations_place(copy, count, stream);
+  r = graft_operations_place(copy, count, stream, NULL);
   if (!r) r = rpc_cuStreamBatchMemOp_v2(stream, count, copy, flags);
   graft_mirrors_sent();
   return r || !graft_values_are_waited_for() ? r : waits_for_value(stream);
@@ -277,9 +277,10 @@ static int capture_info(void *stream, int *status, uint64_t *id, void **graph, b
                                     dependencies ? DEPENDENCIES : 0, &last.count);
 }
 
-bool graft_stream_captures(void *stream) {
+struct graft_object *graft_stream_captures(void *stream) {
   int status = 0;
-  return !capture_info(stream, &status, NULL, NULL, false) && status == 1;
+  void *graph = NULL;
+  return !capture_info(stream, &status, NULL, &graph, false) && status == 1 ? graph : NULL;
 }
 
 GRAFT_EXPORT int cuStreamIsCapturing(void *stream, void *status) {

@@ -14,6 +14,8 @@
 #include "graph/node.h"
 #include "graph/userobject.h"
 #include "memory/mirror.h"
+#include "memory/pageable.h"
+#include "session/session.h"
 
 #define LISTED 16384
 
@@ -119,8 +121,9 @@ GRAFT_EXPORT int cuGraphClone(void **clone, void *original) {
   int r = graft_ready();
   if (r) return r;
   if (!clone) return GRAFT_INVALID_VALUE;
-  if (!(r = rpc_cuGraphClone(clone, original))) graft_user_objects_copy(*clone, original);
-  return r;
+  if ((r = rpc_cuGraphClone(clone, original))) return r;
+  graft_user_objects_copy(*clone, original);
+  return graft_pageable_copy(*clone, original);
 }
 
 GRAFT_EXPORT int cuGraphDestroyNode(void *handle) {
@@ -144,6 +147,7 @@ GRAFT_EXPORT int cuGraphDestroy(void *handle) {
     node = next;
   }
   graft_user_objects_drop(&graph->u.graph.held);
+  graft_pageable_drop(graph);
   return rpc_cuGraphDestroy(handle);
 }
 
@@ -161,10 +165,9 @@ static int instantiate(void *exec, void *graph, uint64_t flags, void *upload, vo
   if (failed) *failed = node;
   if (outcome) *outcome = how;
   if (r) return r;
-  graft_mirrors_instantiated();
   graft_user_objects_copy(made, graph);
   *(void **)exec = made;
-  return 0;
+  return graft_pageable_copy(made, graph);
 }
 
 GRAFT_EXPORT int cuGraphInstantiateWithFlags(void *exec, void *graph, uint64_t flags) {
@@ -186,12 +189,29 @@ GRAFT_EXPORT int cuGraphInstantiateWithParams(void *exec, void *graph, void *par
   return p ? instantiate(exec, graph, p->flags, p->upload, &p->failed, &p->outcome) : GRAFT_INVALID_VALUE;
 }
 
-GRAFT_EXPORT int cuGraphLaunch(void *exec, void *stream) {
+/* Other work may still write, by another mirror, pageable memory that the graph names: its mirror is brought when that work is over. */
+static int await_others(const struct graft_object *exec) {
+  struct graft_session *was = graft_session_use(exec->session);
+  const struct graft_pageable *parts = graft_pageable_parts(exec);
+  struct graft_object *context = parts ? graft_mirrors_behind(parts) : NULL, *current = graft_context_current();
+  int r = GRAFT_OK;
+  if (context && context != current) r = cuCtxSetCurrent(context);
+  if (context && !r) r = rpc_graftContextSynchronize();
+  if (context && context != current) cuCtxSetCurrent(current);
+  graft_session_use(was);
+  graft_mirrors_launching_graph(parts);
+  return r;
+}
+
+GRAFT_EXPORT int cuGraphLaunch(void *handle, void *stream) {
+  struct graft_object *exec = graft_object(GRAFT_EXEC, handle);
   int r = graft_ready();
   if (r) return r;
-  struct graft_work work = {.kind = GRAFT_WORK_GRAPH, .function = "cuGraphLaunch", .handle = exec, .stream = stream};
+  if (exec && (r = await_others(exec))) return r;
+  struct graft_work work = {.kind = GRAFT_WORK_GRAPH, .function = "cuGraphLaunch", .handle = handle, .stream = stream};
   struct graft_span *span = graft_work_begin(&work);
-  r = rpc_cuGraphLaunch(exec, stream);
+  r = rpc_cuGraphLaunch(handle, stream);
+  graft_mirrors_launching_graph(NULL);
   graft_work_end(span, r);
   return r;
 }
@@ -203,6 +223,7 @@ GRAFT_EXPORT int cuGraphExecDestroy(void *handle) {
   if (!exec) return GRAFT_INVALID_VALUE;
   if (exec->u.exec.held) rpc_graftContextSynchronize(); /* a launch may still use the user objects */
   graft_user_objects_drop(&exec->u.exec.held);
+  graft_pageable_drop(exec);
   return rpc_cuGraphExecDestroy(handle);
 }
 
@@ -219,7 +240,8 @@ static int update(void *exec, void *graph, unsigned *outcome, void **node, void 
   *node = *from = NULL;
   if ((r = rpc_graftGraphUpdate(exec, graph, outcome, node, from))) return r;
   graft_user_objects_copy(exec, graph);
-  return 0;
+  graft_pageable_drop(exec);
+  return graft_pageable_copy(exec, graph);
 }
 
 GRAFT_EXPORT int cuGraphExecUpdate_v2(void *exec, void *graph, void *info) {

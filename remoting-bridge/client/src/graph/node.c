@@ -15,6 +15,7 @@
 #include "memory/copy3d.h"
 #include "memory/memory.h"
 #include "memory/mirror.h"
+#include "memory/pageable.h"
 #include "memory/place.h"
 #include "module/functions.h"
 #include "session/session.h"
@@ -44,22 +45,23 @@ struct graft_node_parameters {
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 /* Exposes the memory that a node fills. */
-static int fill_of_graph(struct graft_memset_node *fill) {
+static int fill_of_graph(struct graft_object *graph, struct graft_memset_node *fill) {
   if (!fill->width || !fill->height) return GRAFT_OK;
   struct graft_place place = graft_place_of(fill->to, true);
-  int r = graft_place_expose(&place, (fill->height - 1) * fill->pitch + fill->width * fill->element);
+  int r = graft_place_expose(&place, (fill->height - 1) * fill->pitch + fill->width * fill->element, graph);
   fill->to = place.device;
   return r;
 }
 
 /* Ends the announcement at once, since memory is brought when the graph is launched and not when a node is added. */
-static int operations_of_graph(uint8_t *operations, unsigned count) {
-  int r = graft_operations_place(operations, count, NULL);
+static int operations_of_graph(struct graft_object *graph, uint8_t *operations, unsigned count) {
+  int r = graft_operations_place(operations, count, NULL, graph);
   graft_mirrors_sent();
   return r;
 }
 
-static int prepare(const struct graft_node_params *given, struct travelling *t) {
+/* The graph, or executable graph, is the one that gets the node. */
+static int prepare(struct graft_object *graph, const struct graft_node_params *given, struct travelling *t) {
   int r = 0;
   t->params = *given;
   t->function = t->event = t->child = t->source = t->target = t->context = NULL;
@@ -82,11 +84,11 @@ static int prepare(const struct graft_node_params *given, struct travelling *t) 
     case GRAFT_NODE_MEMCPY:
       t->context = t->params.u.copy.context;
       t->params.u.copy.context = NULL;
-      return graft_copy_of_graph(t->params.u.copy.copy, &t->source, &t->target);
+      return graft_copy_of_graph(graph, t->params.u.copy.copy, &t->source, &t->target);
     case GRAFT_NODE_MEMSET:
       t->context = t->params.u.fill.context;
       t->params.u.fill.context = NULL;
-      return fill_of_graph(&t->params.u.fill);
+      return fill_of_graph(graph, &t->params.u.fill);
     case GRAFT_NODE_HOST:
       if (!given->u.host.function) return GRAFT_INVALID_VALUE;
       t->callback = graft_callback_of_graph(given->u.host.function, given->u.host.data);
@@ -122,7 +124,7 @@ static int prepare(const struct graft_node_params *given, struct travelling *t) 
       memcpy(t->room, given->u.mem_op.operations, t->bytes);
       t->params.u.mem_op.context = NULL;
       t->params.u.mem_op.operations = NULL;
-      return operations_of_graph(t->room, given->u.mem_op.count);
+      return operations_of_graph(graph, t->room, given->u.mem_op.count);
     case GRAFT_NODE_CONDITIONAL:
       if (!given->u.conditional.size || given->u.conditional.size > MAX_BODIES) return GRAFT_INVALID_VALUE;
       t->context = given->u.conditional.context;
@@ -199,7 +201,8 @@ int graft_node_add(void **node, void *graph, const void **dependencies, const vo
   uint64_t address = 0;
   void *bodies[MAX_BODIES] = {0};
   unsigned body_count = given->type == GRAFT_NODE_CONDITIONAL ? given->u.conditional.size : 0;
-  r = prepare(given, t);
+  r = prepare(graph, given, t);
+  if (!r && graft_object(GRAFT_GRAPH, t->child)) r = graft_pageable_copy(graph, t->child);
   if (!r) {
     r = rpc_graftGraphAddNode(node, graph, count ? dependencies : NULL, count ? edges : NULL, count, &t->params, t->function,
                               t->event, t->child, t->source, t->target, t->context, t->data, t->bytes, t->callback,
@@ -207,6 +210,9 @@ int graft_node_add(void **node, void *graph, const void **dependencies, const vo
   }
   if (!r) {
     graft_node_of(*node, graph);
+    for (unsigned i = 0; i < body_count; i++) {
+      if (bodies[i]) graft_pageable_share(bodies[i], graph);
+    }
     if (given->type == GRAFT_NODE_ALLOCATE) {
       given->u.allocate.address = address;
       graft_memory_of_graph(address, given->u.allocate.bytes);
@@ -229,7 +235,9 @@ int graft_node_set(void *exec, void *node, const struct graft_node_params *given
   if (!graft_object(GRAFT_NODE, node) || (exec && !graft_object(GRAFT_EXEC, exec))) return GRAFT_INVALID_VALUE;
   struct travelling *t = malloc(sizeof *t);
   if (!t) return GRAFT_OUT_OF_MEMORY;
-  r = prepare(given, t);
+  struct graft_object *owner = exec ? exec : ((struct graft_object *)node)->u.node.graph;
+  r = prepare(owner, given, t);
+  if (!r && owner && graft_object(GRAFT_GRAPH, t->child)) r = graft_pageable_copy(owner, t->child);
   if (!r) {
     r = rpc_graftGraphSetNode(exec, node, &t->params, t->function, t->event, t->child, t->source, t->target, t->context, t->data,
                               t->bytes, t->callback);

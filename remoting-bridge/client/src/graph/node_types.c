@@ -1,9 +1,12 @@
 /* The functions for each type of node. */
 #include <string.h>
 
+#include "api/contexts.h"
+#include "api/objects.h"
 #include "api/rpc.h"
 #include "graft_rpc.h"
 #include "graph/node.h"
+#include "memory/pageable.h"
 
 /* The older structure of a kernel's parameters ends after the field extra. */
 #define KERNEL_V1 56
@@ -237,4 +240,21 @@ GRAFT_EXPORT int cuGraphExecBatchMemOpNodeSetParams(void *exec, void *node, void
   if (!given || !exec) return GRAFT_INVALID_VALUE;
   struct graft_node_params p = mem_op_params(given);
   return graft_node_set(exec, node, &p);
+}
+
+/* ---- Nodes and graphs that belong to others ---- */
+
+GRAFT_EXPORT int cuGraphChildGraphNodeGetGraph(void *handle, void **graph) {
+  const struct graft_object *node = graft_object(GRAFT_NODE, handle);
+  int r = graft_ready();
+  if (r || (r = rpc_cuGraphChildGraphNodeGetGraph(handle, graph))) return r;
+  if (*graph && node->u.node.graph) graft_pageable_share(*graph, node->u.node.graph);
+  return GRAFT_OK;
+}
+
+GRAFT_EXPORT int cuGraphNodeFindInClone(void **node, void *original, void *clone) {
+  int r = graft_ready();
+  if (r || (r = rpc_cuGraphNodeFindInClone(node, original, clone))) return r;
+  graft_node_of(*node, clone);
+  return GRAFT_OK;
 }

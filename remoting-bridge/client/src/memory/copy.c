@@ -37,12 +37,12 @@ static bool is_pinned(const struct graft_place *place) {
 /* A host function that the stream has not reached may write what a later copy reads, and so may the program while a stream waits for a value. Then the client must not take the bytes now: the server copies when the stream reaches the copy. */
 int graft_copy_defer(struct graft_place *from, size_t bytes, void *stream) {
   if (!is_pinned(from) || !graft_streams_may_be_held()) return GRAFT_OK;
-  int r = graft_place_expose(from, bytes);
+  int r = graft_place_expose(from, bytes, NULL);
   return r || !graft_values_are_waited_for() || !from->mirrored ? r : graft_stream_look(stream);
 }
 
 int graft_copy_defer_target(struct graft_place *to, size_t bytes) {
-  return is_pinned(to) && graft_streams_may_be_held() ? graft_place_expose(to, bytes) : GRAFT_OK;
+  return is_pinned(to) && graft_streams_may_be_held() ? graft_place_expose(to, bytes, NULL) : GRAFT_OK;
 }
 
 bool graft_copy_waits(const struct graft_place *from, size_t bytes) {
@@ -136,9 +136,9 @@ static int fetch_bytes(const struct graft_place *to, const struct graft_place *f
 }
 
 /* A copy in a graph is carried out at each launch, so the device must have both operands. */
-static int captured(struct graft_place *to, struct graft_place *from, size_t bytes, void *stream) {
-  int r = graft_place_expose(to, bytes);
-  if (!r) r = graft_place_expose(from, bytes);
+static int captured(struct graft_place *to, struct graft_place *from, size_t bytes, void *stream, struct graft_object *graph) {
+  int r = graft_place_expose(to, bytes, graph);
+  if (!r) r = graft_place_expose(from, bytes, graph);
   return r ? r : queue(to, from, bytes, stream);
 }
 
@@ -150,7 +150,8 @@ static void treat_as_private(struct graft_place *place, const struct graft_place
 }
 
 static int copy(struct graft_place *to, struct graft_place *from, size_t bytes, void *stream, bool wait) {
-  if (!wait && graft_stream_captures(stream)) return captured(to, from, bytes, stream);
+  struct graft_object *graph = wait ? NULL : graft_stream_captures(stream);
+  if (graph) return captured(to, from, bytes, stream, graph);
   if (graft_place_is_host(to) && graft_place_is_host(from)) return host_to_host(to, from, bytes, stream);
   int r = wait ? GRAFT_OK : graft_copy_defer(from, bytes, stream);
   if (r) return r;

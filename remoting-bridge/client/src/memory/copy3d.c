@@ -114,28 +114,30 @@ static void name_target(struct copy3d *c, const struct side *to) {
   c->dst_x = c->dst_y = c->dst_z = 0;
 }
 
-static int expose(struct side *side) { return side->array ? GRAFT_OK : graft_place_expose(&side->place, side->bytes); }
+static int expose(struct side *side, struct graft_object *graph) {
+  return side->array ? GRAFT_OK : graft_place_expose(&side->place, side->bytes, graph);
+}
 
 /* In a graph the device must have both sides. */
-static int of_graph(struct copy3d *c, void **source, void **target) {
+static int of_graph(struct graft_object *graph, struct copy3d *c, void **source, void **target) {
   struct side from, to;
   *source = c->src_type == TYPE_ARRAY ? c->src_array : NULL;
   *target = c->dst_type == TYPE_ARRAY ? c->dst_array : NULL;
   c->src_array = c->dst_array = NULL;
   if (!c->width || !c->height || !c->depth) return GRAFT_OK;
   int r = sides(c, &from, &to);
-  if (!r) r = expose(&from);
-  if (!r) r = expose(&to);
+  if (!r) r = expose(&from, graph);
+  if (!r) r = expose(&to, graph);
   if (r) return r;
   name_source(c, &from);
   name_target(c, &to);
   return GRAFT_OK;
 }
 
-int graft_copy_of_graph(uint8_t copy[200], void **source, void **target) {
+int graft_copy_of_graph(struct graft_object *graph, uint8_t copy[200], void **source, void **target) {
   struct copy3d c;
   memcpy(&c, copy, sizeof c);
-  int r = of_graph(&c, source, target);
+  int r = of_graph(graph, &c, source, target);
   memcpy(copy, &c, sizeof c);
   return r;
 }
@@ -274,8 +276,9 @@ static int copy3d(struct copy3d c, void *stream, bool wait) {
   void *source, *target;
   r = graft_context_need_for(stream, &context);
   if (r || !c.width || !c.height || !c.depth) return r;
-  if (!wait && graft_stream_captures(stream)) {
-    r = of_graph(&c, &source, &target);
+  struct graft_object *graph = wait ? NULL : graft_stream_captures(stream);
+  if (graph) {
+    r = of_graph(graph, &c, &source, &target);
     return r ? r : rpc_graftCopy3D(&c, source, target, NULL, 0, stream);
   }
   source = c.src_type == TYPE_ARRAY ? c.src_array : NULL;

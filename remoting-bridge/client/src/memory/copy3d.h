@@ -4,8 +4,10 @@
 
 #include <stdint.h>
 
-/* Prepares a CUDA_MEMCPY3D for a graph: takes the arrays out, and replaces host memory by its mirrors. */
-int graft_copy_of_graph(uint8_t copy[200], void **source, void **target);
+struct graft_object;
+
+/* Prepares a CUDA_MEMCPY3D for a graph or an executable graph: takes the arrays out, and replaces host memory by its mirrors. */
+int graft_copy_of_graph(struct graft_object *graph, uint8_t copy[200], void **source, void **target);
 void graft_copy_set_arrays(uint8_t copy[200], void *source, void *target);
 
 #endif

@@ -10,6 +10,7 @@
 #include "api/objects.h"
 #include "graft_rpc.h"
 #include "memory/mirror_state.h"
+#include "memory/pageable.h"
 #include "memory/paging.h"
 #include "memory/place.h"
 #include "session/parts.h"
@@ -22,6 +23,8 @@ static _Thread_local uint64_t looked;
 static _Thread_local bool inside;
 /* The stream of the kernel that the calling thread launches next, or GRAFT_ANY_STREAM. */
 static _Thread_local uint64_t launching = GRAFT_ANY_STREAM;
+/* What the graph names that the calling thread launches next. */
+static _Thread_local const struct graft_pageable *launching_parts;
 /* The list in which the calling thread has announced work that it has not sent; the work that was sent when it began to wait. */
 static _Thread_local struct graft_mirror_list *announced;
 static _Thread_local uint64_t sent_before;
@@ -125,20 +128,60 @@ void graft_mirrors_launching(void *handle) {
   if (graft_stream_id(handle, &launching, &session)) launching = GRAFT_ANY_STREAM;
 }
 
-/* Brings all mirrors, since kernels may use all memory that the device can see. */
-static void bring_all(bool graph, bool writes) {
+void graft_mirrors_launching_graph(const struct graft_pageable *parts) { launching_parts = parts; }
+
+struct graft_object *graft_mirrors_behind(const struct graft_pageable *parts) {
   struct graft_mirror_list *list = graft_mirror_list();
+  struct graft_object *context = NULL;
+  pthread_mutex_lock(&list->lock);
+  for (const struct graft_pageable *p = parts; p && !context; p = p->next) {
+    for (const struct graft_mirror *m = list->first; m && !context; m = m->next) {
+      bool is_other = p->device - m->device >= m->bytes;
+      bool is_written = m->host + m->written < p->host + p->bytes && p->host < m->host + m->written_end;
+      if (is_other && graft_mirror_may_be_written(m) && is_written) context = m->context ? m->context : graft_context_current();
+    }
+  }
+  pthread_mutex_unlock(&list->lock);
+  return context;
+}
+
+/* Called with the lock held. */
+static struct graft_mirror *mirror_at(const struct graft_mirror_list *list, uint64_t device) {
+  struct graft_mirror *m = list->first;
+  while (m && device - m->device >= m->bytes) m = m->next;
+  return m;
+}
+
+/* Brings the pageable memory that the graph to be launched names. Called with the lock held. */
+static bool bring_parts(const struct graft_mirror_list *list) {
   bool queued = false;
+  for (const struct graft_pageable *p = launching_parts; p; p = p->next) {
+    struct graft_mirror *m = mirror_at(list, p->device);
+    if (!m || m->use != GRAFT_MIRROR_GRAPH) continue;
+    size_t at = p->device - m->device;
+    queued |= graft_mirror_bring(m, at, at + p->bytes);
+    mark(list, m, at, at + p->bytes, launching);
+  }
+  launching_parts = NULL;
+  return queued;
+}
+
+/* Brings all mirrors, since kernels may use all memory that the device can see, but for pageable memory, which only the graphs use that name it: it is brought if one of them may be running. */
+static void bring_all(bool writes) {
+  struct graft_mirror_list *list = graft_mirror_list();
   inside = true;
   pthread_mutex_lock(&list->lock);
   announce(list);
+  bool queued = bring_parts(list);
   for (struct graft_mirror *m = list->first; m; m = m->next) {
     if (m->chunks) {
       queued |= graft_mirror_bring_exclusive(m);
-    } else if (m->use == GRAFT_MIRROR_MAPPED || (m->use == GRAFT_MIRROR_GRAPH ? graph : looked != list->waits)) {
+    } else if (m->use == GRAFT_MIRROR_GRAPH) {
+      if (!writes && graft_mirror_may_be_written(m)) queued |= graft_mirror_bring(m, m->written, m->written_end);
+    } else if (m->use == GRAFT_MIRROR_MAPPED || looked != list->waits) {
       queued |= graft_mirror_bring(m, 0, m->bytes);
     }
-    if (writes && (m->use != GRAFT_MIRROR_GRAPH || graph)) mark(list, m, 0, m->bytes, launching);
+    if (writes && m->use != GRAFT_MIRROR_GRAPH) mark(list, m, 0, m->bytes, launching);
   }
   launching = GRAFT_ANY_STREAM;
   looked = list->waits;
@@ -155,8 +198,7 @@ void graft_mirror_announce(uint64_t device, size_t bytes, bool writes, void *han
   if (graft_stream_id(handle, &id, &session)) id = GRAFT_ANY_STREAM;
   inside = true;
   pthread_mutex_lock(&list->lock);
-  struct graft_mirror *m = list->first;
-  while (m && (device < m->device || device - m->device >= m->bytes)) m = m->next;
+  struct graft_mirror *m = mirror_at(list, device);
   if (m) {
     size_t at = device - m->device;
     if (bytes > m->bytes - at) bytes = m->bytes - at; /* the server refuses the rest */
@@ -190,8 +232,7 @@ static void begin_wait(void) {
 bool graft_mirror_is_settled(uint64_t device, size_t bytes) {
   struct graft_mirror_list *list = graft_mirror_list();
   pthread_mutex_lock(&list->lock);
-  const struct graft_mirror *m = list->first;
-  while (m && device - m->device >= m->bytes) m = m->next;
+  const struct graft_mirror *m = mirror_at(list, device);
   size_t at = m ? device - m->device : 0;
   bool is_written = m && graft_mirror_may_be_written(m) && at < m->written_end && m->written < at + bytes;
   bool settled = m && !m->chunks && bytes <= m->bytes - at && !is_written;
@@ -225,7 +266,7 @@ void graft_mirrors_fetch(void) { fetch_all(false, NOTHING, 0); }
 void graft_mirrors_before_host_function(void) { fetch_all(true, NOTHING, 0); }
 
 void graft_mirrors_after_host_function(void) {
-  bring_all(true, false);
+  bring_all(false);
   graft_mirrors_sent();
 }
 
@@ -245,7 +286,7 @@ static void before(int function) {
   unsigned traits = graft_function_traits[function];
   /* Copies, fills and values that streams write or wait for announce what they use; kernels and graphs may use any memory. */
   if (traits & GRAFT_LAUNCHES) {
-    bring_all(traits & GRAFT_LAUNCHES_GRAPH, true);
+    bring_all(true);
   } else if (is_wait(function)) {
     begin_wait();
   }

@@ -6,6 +6,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct graft_object;
+struct graft_pageable;
 struct graft_session;
 
 /* When the program may write to the memory so that the device has to see it. */
@@ -24,10 +26,10 @@ bool graft_mirror_exclusive(void);
 void *graft_mirror_allocate_exclusive(size_t bytes);
 /* Makes a mirror of a variable, at the address that the server's driver chose. The beginning of its contents is known. */
 int graft_mirror_adopt(uint64_t address, size_t bytes, const void *contents, size_t known);
-/* The device's address of the program's own memory, which gets a mirror if it has none. 0 if that fails, or if only a part of the memory has a mirror that the same graph uses. */
-uint64_t graft_mirror_of(const void *host, size_t bytes, enum graft_mirror_use use);
-/* Nodes that are added from now on belong to another graph. */
-void graft_mirrors_instantiated(void);
+/* The device's address of the program's own memory, which gets a mirror if it has none. 0 if that fails. */
+uint64_t graft_mirror_of(const void *host, size_t bytes);
+/* The same for pageable memory that a graph names (pageable.h). If an address is wanted, 0 if no mirror has the memory there. */
+uint64_t graft_mirror_of_pageable(const void *host, size_t bytes, uint64_t wanted);
 /* Managed memory that is attached to a stream or to the program may be written to while other work is under way, so that it is compared like mapped memory. */
 void graft_mirror_attach(const void *host, bool attached);
 /* Another address of the memory that begins there, if the program has mapped a file twice and exposed both mappings; else NULL. */
@@ -43,6 +45,10 @@ void graft_mirror_announce(uint64_t device, size_t bytes, bool writes, void *str
 bool graft_mirror_is_settled(uint64_t device, size_t bytes);
 /* The calling thread's next launch of a kernel is in this stream, so that a wait for the stream is a wait for what the kernel may write. */
 void graft_mirrors_launching(void *stream);
+/* The calling thread's next launch is that of a graph which names these parts of pageable memory. */
+void graft_mirrors_launching_graph(const struct graft_pageable *parts);
+/* A context with queued work that may write one of these parts by another mirror, of which the program has not waited for the end. NULL if there is none. */
+struct graft_object *graft_mirrors_behind(const struct graft_pageable *parts);
 /* Before a request of a session is sent. If true, graft_mirrors_sent is to be called when it is sent. */
 bool graft_mirrors_before(struct graft_session *session, int function);
 /* Ends the announcement of the calling thread's work, which is sent, or will not be. */

@@ -118,32 +118,6 @@ int graft_mirror_adopt(uint64_t address, size_t bytes, const void *contents, siz
   return 0;
 }
 
-/* A mirror for graphs is no use for other work, which brings it too late. Called with the lock held. */
-static struct graft_mirror *mirror_with(const uint8_t *host, size_t bytes, enum graft_mirror_use use) {
-  struct graft_mirror_list *list = graft_mirror_list();
-  struct graft_mirror *m = list->first;
-  while (m && !(m->host <= host && host + bytes <= m->host + m->bytes && (m->use != GRAFT_MIRROR_GRAPH || use == m->use)))
-    m = m->next;
-  return m;
-}
-
-void graft_mirrors_instantiated(void) {
-  struct graft_mirror_list *list = graft_mirror_list();
-  pthread_mutex_lock(&list->lock);
-  list->graphs++;
-  pthread_mutex_unlock(&list->lock);
-}
-
-/* Whether a part has a mirror that nodes of the graph that is being made use. Two mirrors of the same bytes are equal between launches of a graph, but not within a launch. Called with the lock held. */
-static bool meets_graph(const uint8_t *host, size_t bytes) {
-  struct graft_mirror_list *list = graft_mirror_list();
-  bool meets = false;
-  for (struct graft_mirror *m = list->first; m && !meets; m = m->next) {
-    meets = m->use == GRAFT_MIRROR_GRAPH && m->graph == list->graphs && m->host < host + bytes && host < m->host + m->bytes;
-  }
-  return meets;
-}
-
 /* The mirror of the same part of a file at another address, which has this address from now on, too. Called with the lock held. */
 static struct graft_mirror *join(struct graft_mirror_list *list, const void *host, const struct graft_file_part *file) {
   struct graft_mirror *m = list->first;
@@ -156,36 +130,52 @@ static struct graft_mirror *join(struct graft_mirror_list *list, const void *hos
   return m;
 }
 
-uint64_t graft_mirror_of(const void *host, size_t bytes, enum graft_mirror_use use) {
-  struct graft_mirror_list *list = graft_mirror_list();
-  struct graft_file_part file = {0};
-  bool is_of_file = use == GRAFT_MIRROR_MAPPED && !graft_shadow_is_alone((uintptr_t)host) && graft_file_part_of(host, bytes, &file);
-  pthread_mutex_lock(&list->lock);
-  struct graft_mirror *joined = is_of_file ? join(list, host, &file) : NULL;
-  if (joined) {
-    pthread_mutex_unlock(&list->lock);
-    return joined->device;
+/* The largest mirror of the bytes, and of their address at the device if one is wanted. A mirror for graphs is no use for other work, which brings it too late. Called with the lock held. */
+static uint64_t found(const struct graft_mirror_list *list, const uint8_t *host, size_t bytes, bool graph, uint64_t wanted) {
+  size_t most = 0;
+  uint64_t device = 0;
+  for (const struct graft_mirror *m = list->first; m; m = m->next) {
+    bool has = m->host <= host && host + bytes <= m->host + m->bytes && (graph || m->use != GRAFT_MIRROR_GRAPH);
+    uint64_t at = m->device + (uint64_t)(host - m->host);
+    if (!has || m->bytes <= most || (wanted && at != wanted)) continue;
+    most = m->bytes;
+    device = at;
   }
-  struct graft_mirror *m = mirror_with(host, bytes, use);
-  uint64_t device = m ? m->device + (uint64_t)((const uint8_t *)host - m->host) : 0;
-  if (m) m->graph = list->graphs;
-  bool meets = !m && use == GRAFT_MIRROR_GRAPH && meets_graph(host, bytes);
-  pthread_mutex_unlock(&list->lock);
-  if (meets) graft_not_served("pageable memory of which overlapping parts are in one graph (pinned memory is)");
-  if (device || meets) return device;
+  return device;
+}
+
+static uint64_t make(const void *host, size_t bytes, enum graft_mirror_use use, struct graft_file_part file) {
   void *shadow = use == GRAFT_MIRROR_MAPPED && graft_shadow_complete(host) ? (void *)host : graft_shadow_allocate(bytes);
   if (!shadow) return 0;
   struct graft_mirror wanted = {.host = (uint8_t *)host,
                                 .device = (uintptr_t)shadow,
                                 .bytes = bytes,
                                 .use = use,
-                                .graph = list->graphs,
                                 .shared = graft_region_holds(shadow, bytes),
                                 .allocated = true,
                                 .file = file};
   if (enter(wanted, false)) return wanted.device;
   if (shadow != host) graft_shadow_free(shadow);
   return 0;
+}
+
+uint64_t graft_mirror_of(const void *host, size_t bytes) {
+  struct graft_mirror_list *list = graft_mirror_list();
+  struct graft_file_part file = {0};
+  bool is_of_file = !graft_shadow_is_alone((uintptr_t)host) && graft_file_part_of(host, bytes, &file);
+  pthread_mutex_lock(&list->lock);
+  const struct graft_mirror *joined = is_of_file ? join(list, host, &file) : NULL;
+  uint64_t device = joined ? joined->device : found(list, host, bytes, false, 0);
+  pthread_mutex_unlock(&list->lock);
+  return device ? device : make(host, bytes, GRAFT_MIRROR_MAPPED, file);
+}
+
+uint64_t graft_mirror_of_pageable(const void *host, size_t bytes, uint64_t wanted) {
+  struct graft_mirror_list *list = graft_mirror_list();
+  pthread_mutex_lock(&list->lock);
+  uint64_t device = found(list, host, bytes, true, wanted);
+  pthread_mutex_unlock(&list->lock);
+  return device || wanted ? device : make(host, bytes, GRAFT_MIRROR_GRAPH, (struct graft_file_part){0});
 }
 
 void graft_mirror_attach(const void *host, bool attached) {

@@ -44,7 +44,6 @@ struct graft_mirror {
   /* The range that queued work may write at the device and that is not known to be over, as offsets; empty if equal. */
   size_t written, written_end;
   uint64_t work;                /* the number of the last such work */
-  uint64_t graph;               /* how many graphs had been instantiated when a node named it last */
   uint64_t stream;              /* the stream of all such work, or GRAFT_ANY_STREAM */
   struct graft_object *context; /* the context of all such work, NULL for several */
   struct graft_file_part file;  /* what host is a mapping of, without bytes for other memory */
@@ -57,7 +56,6 @@ struct graft_mirror {
 struct graft_mirror_list {
   pthread_mutex_t lock;
   struct graft_mirror *first; /* guarded by lock for those who read, and by pages besides for those who write */
-  uint64_t graphs;            /* how many have been instantiated; guarded by lock */
   /* The number of the program's last wait, unique in the process: since then it may have written to managed memory; guarded by lock */
   uint64_t waits;
   /* Guards chunks, bases of exclusive memory, and the list. Taken after lock; no thread waits for anything else while it holds it. */

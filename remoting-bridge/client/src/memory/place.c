@@ -8,6 +8,7 @@
 #include "base/system.h"
 #include "memory/elsewhere.h"
 #include "memory/mirror.h"
+#include "memory/pageable.h"
 #include "memory/ranges.h"
 #include "session/parts.h"
 #include "session/session.h"
@@ -74,7 +75,7 @@ static int expose_range(uint64_t pointer) {
   } else if (!range.view) {
     void *base = (void *)(uintptr_t)range.base;
     /* Data of earlier copies has to arrive first. */
-    uint64_t view = graft_reads_await(base, range.bytes) ? graft_mirror_of(base, range.bytes, GRAFT_MIRROR_MAPPED) : 0;
+    uint64_t view = graft_reads_await(base, range.bytes) ? graft_mirror_of(base, range.bytes) : 0;
     if (view) {
       graft_range_view(range.base, view);
     } else {
@@ -85,12 +86,14 @@ static int expose_range(uint64_t pointer) {
   return r;
 }
 
-int graft_place_expose(struct graft_place *place, size_t bytes) {
+int graft_place_expose(struct graft_place *place, size_t bytes, struct graft_object *graph) {
   if (place->device) return GRAFT_OK;
   if (place->memory == GRAFT_MEMORY_NONE) {
-    place->device = graft_mirror_of((void *)(uintptr_t)place->host, bytes, GRAFT_MIRROR_GRAPH);
+    const void *host = (void *)(uintptr_t)place->host;
     place->mirrored = true;
-    return place->device ? GRAFT_OK : GRAFT_NOT_SUPPORTED;
+    if (graph) return graft_pageable_of(graph, host, bytes, &place->device);
+    place->device = graft_mirror_of_pageable(host, bytes, 0);
+    return place->device ? GRAFT_OK : GRAFT_OUT_OF_MEMORY;
   }
   int r = expose_range(place->host);
   if (!r) *place = graft_place_of(place->host, false);
@@ -101,9 +104,9 @@ void graft_place_announce(const struct graft_place *place, size_t bytes, bool wr
   if (place->mirrored) graft_mirror_announce(place->device, bytes, writes, stream);
 }
 
-int graft_place_of_value(uint64_t pointer, size_t bytes, bool writes, void *stream, uint64_t *device) {
+int graft_place_of_value(uint64_t pointer, size_t bytes, bool writes, void *stream, struct graft_object *graph, uint64_t *device) {
   struct graft_place place = graft_place_of(pointer, true);
-  int r = graft_place_expose(&place, bytes);
+  int r = graft_place_expose(&place, bytes, graph);
   if (r) return r;
   graft_place_announce(&place, bytes, writes, stream);
   *device = place.device;

@@ -8,6 +8,8 @@
 
 #include "memory/ranges.h"
 
+struct graft_object;
+
 struct graft_place {
   enum graft_memory memory; /* NONE: pageable */
   uint64_t host;            /* where the program has it, 0 for device memory */
@@ -25,18 +27,18 @@ int graft_place_check(const struct graft_place *place, uint64_t bytes, bool is_g
 bool graft_place_is_host(const struct graft_place *place);
 /* What kind of memory a profiler calls it: enum graft_work_memory. */
 uint8_t graft_place_work_memory(const struct graft_place *place);
-/* Exposes a place to the device: all of a pinned or registered allocation; of pageable memory only these bytes, and only for graphs. */
-int graft_place_expose(struct graft_place *place, size_t bytes);
+/* Exposes a place to the device: all of a pinned or registered allocation; of pageable memory only these bytes, for the graph (or executable graph) whose node names them. graph may be NULL for other memory. */
+int graft_place_expose(struct graft_place *place, size_t bytes, struct graft_object *graph);
 /* Whether a stream may be waiting for the program, by a host function or a value, so that an asynchronous call must not wait for the stream. */
 bool graft_streams_may_be_held(void);
 /* Announces work that uses these bytes of a place; graft_mirrors_sent is to be called when the work is sent. */
 void graft_place_announce(const struct graft_place *place, size_t bytes, bool writes, void *stream);
-/* The device's address of a pointer at which a stream reads or writes a value. The work is announced. */
-int graft_place_of_value(uint64_t pointer, size_t bytes, bool writes, void *stream, uint64_t *device);
+/* The device's address of a pointer at which a stream, or a node of a graph, reads or writes a value. The work is announced. */
+int graft_place_of_value(uint64_t pointer, size_t bytes, bool writes, void *stream, struct graft_object *graph, uint64_t *device);
 
 /* Puts the device's addresses into the operations of a batch (CUstreamBatchMemOpParams). The work is announced. */
 #define GRAFT_OPERATION_BYTES 48u
 #define GRAFT_MOST_OPERATIONS 256u
-int graft_operations_place(uint8_t *operations, unsigned count, void *stream);
+int graft_operations_place(uint8_t *operations, unsigned count, void *stream, struct graft_object *graph);
 
 #endif

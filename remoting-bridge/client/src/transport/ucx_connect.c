@@ -17,6 +17,7 @@
 #define MAGIC 0x58555247u /* "GRUX" */
 #define VERSION 1
 #define TAKEN_AT_ONCE 4          /* the same, received; more gave no more throughput over soft RoCE */
+#define MOST_CONTEXTS 5          /* that are tried, as long as devices come and go */
 #define MOST_ADDRESS (16u << 10) /* of a worker's address, which grows with each device */
 #define LOOKS_NANOSECONDS 50000u /* how long a thread polls before it sleeps */
 /* The same while a message is under way, on machines with more than one CPU: sleeping within each message costs as much time as a fifth of a MiB takes over soft RoCE. */
@@ -64,10 +65,20 @@ static bool may_lock(char *reason, size_t size) {
   return false;
 }
 
-static bool open_side(struct graft_ucx_side *side, char *reason, size_t size) {
+/* A worker opens all devices that its context has found. If one of them is gone, as the interface of a guest that has ended, a new context finds the others. */
+static ucs_status_t create_worker(ucp_worker_h *worker, char *reason, size_t size) {
   ucp_worker_params_t params = {.field_mask = UCP_WORKER_PARAM_FIELD_THREAD_MODE, .thread_mode = UCS_THREAD_MODE_SERIALIZED};
+  ucs_status_t status;
+  for (int tries = 0;; tries++) {
+    ucp_context_h context = __atomic_load_n(&ucx.context, __ATOMIC_ACQUIRE);
+    status = ucx.ucp_worker_create(context, &params, worker);
+    if (status != UCS_ERR_NO_DEVICE || tries == MOST_CONTEXTS || !graft_ucx_renew(context, reason, size)) return status;
+  }
+}
+
+static bool open_side(struct graft_ucx_side *side, char *reason, size_t size) {
   bool open =
-      !graft_ucx_failed(ucx.ucp_worker_create(ucx.context, &params, &side->worker), "open a device", reason, size) &&
+      !graft_ucx_failed(create_worker(&side->worker, reason, size), "open a device", reason, size) &&
       !graft_ucx_failed(ucx.ucp_worker_get_efd(side->worker, &side->events), "wait for events of its devices", reason, size);
   if (!open) add_limit(reason, size);
   return open;

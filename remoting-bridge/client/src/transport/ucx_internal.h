@@ -46,7 +46,7 @@
 
 struct graft_ucx_library {
   pthread_mutex_t lock;
-  ucp_context_h context;
+  ucp_context_h context; /* atomic */
   unsigned major, minor;
   char folder[256], ports[1024]; /* the folder in which ports are found, and the ports; "" lets UCX choose */
   char devices[512];             /* the ports' names for UCX */
@@ -58,6 +58,8 @@ struct graft_ucx_library {
 
 extern struct graft_ucx_library ucx;
 
+/* Makes a context of the devices that the machine has now, unless another thread has replaced the given one already. The old one stays, since others may use it. */
+bool graft_ucx_renew(ucp_context_h old, char *reason, size_t size);
 /* Writes a reason unless the status is UCS_OK. */
 bool graft_ucx_failed(ucs_status_t status, const char *what, char *reason, size_t size);
 

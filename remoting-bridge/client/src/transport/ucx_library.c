@@ -74,8 +74,18 @@ static bool make_context(const char *transports, ucp_context_h *context, char *r
 
 static bool start(char *reason, size_t size) {
   unsigned release;
+  ucp_context_h made;
   ucx.ucp_get_version(&ucx.major, &ucx.minor, &release);
-  return make_context(NULL, &ucx.context, reason, size);
+  if (!make_context(NULL, &made, reason, size)) return false;
+  __atomic_store_n(&ucx.context, made, __ATOMIC_RELEASE);
+  return true;
+}
+
+bool graft_ucx_renew(ucp_context_h old, char *reason, size_t size) {
+  pthread_mutex_lock(&ucx.lock);
+  bool is_new = ucx.context != old || (find_ports(reason, size) && start(reason, size));
+  pthread_mutex_unlock(&ucx.lock);
+  return is_new;
 }
 
 void graft_ucx_use(const char *folder, const char *ports) {

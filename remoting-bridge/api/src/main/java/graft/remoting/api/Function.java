@@ -52,16 +52,12 @@ public record Function(
 
   /** What the client has to know of a call that travels; {@code graft_function_traits} in C. */
   public enum Trait {
-    /**
-     * Queues kernels, which may use any memory: {@code launches(kernels)}, {@code launches(graph)}.
-     */
-    LAUNCHES(1, " launches("),
-    /** Queues a graph. */
-    LAUNCHES_GRAPH(2, " launches(graph)"),
+    /** Queues kernels, which may use any memory. */
+    LAUNCHES(1, " launches"),
     /** Is carried out when the context has failed, too. */
-    OUTLIVES_FAULT(4, " outlives-fault"),
+    OUTLIVES_FAULT(2, " outlives-fault"),
     /** Queues a copy or a fill, which uses the GPU as a kernel does. */
-    WORKS(8, " works");
+    WORKS(4, " works");
 
     private final int bit;
     private final String flag;
@@ -124,9 +120,7 @@ public record Function(
 
   /** Returns whether it queues work for the GPU, which has to wait for the session's turn. */
   boolean works() {
-    return traits.contains(Trait.WORKS)
-        || traits.contains(Trait.LAUNCHES)
-        || traits.contains(Trait.LAUNCHES_GRAPH);
+    return traits.contains(Trait.WORKS) || traits.contains(Trait.LAUNCHES);
   }
 
   boolean waits() {

@@ -29,18 +29,18 @@ class DescriptionTest {
     List<Function> functions =
         Description.parse(
                 List.of(
-                    "async session(launch) launches(kernels) a()",
-                    "async launches(graph) b()",
+                    "async session(launch) launches a()",
+                    "async works b()",
                     "sync outlives-fault custom c()"))
             .functions();
     assertThat(functions)
         .extracting(Function::traits)
         .containsExactly(
             Set.of(Function.Trait.LAUNCHES),
-            Set.of(Function.Trait.LAUNCHES, Function.Trait.LAUNCHES_GRAPH),
+            Set.of(Function.Trait.WORKS),
             Set.of(Function.Trait.OUTLIVES_FAULT));
     assertThat(functions.get(2).custom()).isTrue();
-    assertThatThrownBy(() -> Description.parse(List.of("async launches(copies) a()")))
+    assertThatThrownBy(() -> Description.parse(List.of("async plays a()")))
         .isInstanceOf(IllegalArgumentException.class);
   }
 
