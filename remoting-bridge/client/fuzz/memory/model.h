@@ -93,7 +93,7 @@ struct thread {
 };
 
 extern handle module, kernel_add, kernel_move, contexts[2]; /* contexts[1]: of a second device, NULL without one */
-extern bool apart, concurrent_managed, kernels_reach_peer, large, trace;
+extern bool unwaited, apart, concurrent_managed, kernels_reach_peer, large, trace;
 
 /* Random numbers: of 64 bits, below n, and from 1 to most with as many small as large ones. */
 uint64_t next(struct thread *t);

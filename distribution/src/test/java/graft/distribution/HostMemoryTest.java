@@ -44,12 +44,12 @@ final class HostMemoryTest {
   @ParameterizedTest(name = "{0} {1}, {3}")
   @CsvSource({
     "shm, --bytes 65536 --share, 25, auto",
-    "shm, --bytes 300 --threads 3, 15, auto",
+    "shm, --bytes 300 --threads 3 --unwaited, 15, auto",
     "shm, --large --bytes 16777216, 10, auto",
-    "unix, --bytes 65536, 10, auto",
+    "unix, --bytes 65536 --unwaited, 10, auto",
     "tcp, --bytes 65536 --share, 15, auto",
-    "tcp, --bytes 300 --threads 3 --share, 20, auto",
-    "tcp, --large --bytes 16777216, 10, auto",
+    "tcp, --bytes 300 --threads 3 --share --unwaited, 20, auto",
+    "tcp, --large --bytes 16777216 --unwaited, 10, auto",
     "tcp, --bytes 65536 --share, 10, yes",
     "tcp, --large --bytes 16777216, 10, yes",
     "tcp, --bytes 300000 --share, 10, known",

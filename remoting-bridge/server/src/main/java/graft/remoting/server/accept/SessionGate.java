@@ -39,7 +39,12 @@ import org.slf4j.LoggerFactory;
 public final class SessionGate {
   private static final Logger LOG = LoggerFactory.getLogger(SessionGate.class);
 
-  private static final Duration WORKER_LIMIT = Duration.ofSeconds(30);
+  /**
+   * How long a client waits for a worker that has to be started, on a slow host beside others; less
+   * than the client's own limit (WORKER_MILLISECONDS in handshake.c).
+   */
+  private static final Duration WORKER_LIMIT = Duration.ofSeconds(100);
+
   private static final int ATTEMPTS = 3;
 
   private final WorkerPool pool;
