@@ -20,9 +20,9 @@ import org.junit.jupiter.params.provider.CsvSource;
 
 /**
  * Memory of every kind agrees with a model of it, over the channels of one machine: random copies,
- * fills, kernels, graphs, host functions and a second process, two minutes in all, with new seeds
- * each time. A difference is reported with its seed, and {@code remoting-bridge/client/fuzz/memory
- * --seed N} reproduces it.
+ * fills, kernels, graphs, host functions, a second device and a second process, two minutes in all,
+ * with new seeds each time. A difference is reported with its seed, and {@code
+ * remoting-bridge/client/fuzz/memory --seed N} reproduces it.
  */
 @Execution(ExecutionMode.CONCURRENT)
 @ResourceLock(Lanes.OTHERS)
@@ -32,7 +32,8 @@ final class HostMemoryTest {
 
   @BeforeAll
   static void serve() throws Exception {
-    server = SoftwareServer.forAllChannels(folder);
+    server =
+        SoftwareServer.start(folder, 2, "tcp://127.0.0.1:0", "unix://" + folder.resolve("socket"));
     Programs.buildMemoryFuzzer(folder);
   }
 

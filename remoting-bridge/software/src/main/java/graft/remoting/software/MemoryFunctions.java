@@ -26,13 +26,15 @@ final class MemoryFunctions implements MemoryApi {
 
   private final Calls calls;
   private final Contexts contexts;
+  private final Ranges ranges;
   private final OpenedMemory openedMemory;
   private final Map<Long, Long> hostAllocations = new ConcurrentHashMap<>();
   private final Map<Long, Integer> hostFlags = new ConcurrentHashMap<>();
 
-  MemoryFunctions(Calls calls, Contexts contexts, OpenedMemory openedMemory) {
+  MemoryFunctions(Calls calls, Contexts contexts, Ranges ranges, OpenedMemory openedMemory) {
     this.calls = calls;
     this.contexts = contexts;
+    this.ranges = ranges;
     this.openedMemory = openedMemory;
   }
 
@@ -65,9 +67,14 @@ final class MemoryFunctions implements MemoryApi {
             return;
           }
           Context context = contexts.current();
+          DeviceMemory memory = ranges.memoryOf(address);
           context.awaitAll(); // no kernel may still use it
           checkError(context);
-          Allocations.freeLater(context.gpu().memory(), address).run();
+          DeviceMemory.Allocation found = memory.find(address);
+          if (found != null && found.owner() instanceof Context owner) {
+            owner.awaitAll();
+          }
+          Allocations.freeLater(memory, address).run();
         });
   }
 

@@ -3,7 +3,9 @@ package graft.remoting.software;
 import static graft.remoting.software.object.CallerMemory.require;
 
 import graft.remoting.software.exec.DeviceFault;
+import graft.remoting.software.memory.DeviceMemory;
 import graft.remoting.software.object.Contexts;
+import graft.remoting.software.object.Gpu;
 import graft.remoting.software.object.Gpus;
 
 /** The ranges of addresses that the devices know. */
@@ -24,6 +26,15 @@ final class Ranges {
     return contexts.memory().contains(address, bytes)
         || gpus.all().stream()
             .anyMatch(gpu -> gpu.reserves(address) && gpu.memory().contains(address, bytes));
+  }
+
+  /** The memory of the device whose address it is; of the current device for other addresses. */
+  DeviceMemory memoryOf(long address) {
+    return gpus.all().stream()
+        .filter(gpu -> gpu.reserves(address))
+        .findFirst()
+        .map(Gpu::memory)
+        .orElseGet(contexts::memory);
   }
 
   /**

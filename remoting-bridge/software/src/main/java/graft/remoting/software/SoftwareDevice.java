@@ -90,7 +90,7 @@ public final class SoftwareDevice implements ComposedDevice, HandleFiles, AutoCl
     moduleApi = new ModuleFunctions(calls, handles, contexts, images, kernels);
     launchApi = new LaunchFunctions(calls, streams, launches);
     occupancyApi = new OccupancyFunctions(calls, kernels);
-    memoryApi = new MemoryFunctions(calls, contexts, openedMemory);
+    memoryApi = new MemoryFunctions(calls, contexts, ranges, openedMemory);
     poolApi = new PoolFunctions(calls, gpus, handles, contexts, streams, openedMemory);
     virtualMemoryApi = new VirtualMemoryFunctions(calls, handles, contexts);
     copyApi = new CopyFunctions(calls, handles, streams, ranges, blockCopies);
