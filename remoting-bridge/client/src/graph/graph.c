@@ -199,7 +199,6 @@ static int await_others(const struct graft_object *exec) {
   if (context && !r) r = rpc_graftContextSynchronize();
   if (context && context != current) cuCtxSetCurrent(current);
   graft_session_use(was);
-  graft_mirrors_launching_graph(parts);
   return r;
 }
 
@@ -208,6 +207,7 @@ GRAFT_EXPORT int cuGraphLaunch(void *handle, void *stream) {
   int r = graft_ready();
   if (r) return r;
   if (exec && (r = await_others(exec))) return r;
+  graft_mirrors_launching_graph(exec ? graft_pageable_parts(exec) : NULL);
   struct graft_work work = {.kind = GRAFT_WORK_GRAPH, .function = "cuGraphLaunch", .handle = handle, .stream = stream};
   struct graft_span *span = graft_work_begin(&work);
   r = rpc_cuGraphLaunch(handle, stream);

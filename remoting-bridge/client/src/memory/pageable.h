@@ -22,6 +22,7 @@ int graft_pageable_of(struct graft_object *graph, const void *host, size_t bytes
 int graft_pageable_copy(struct graft_object *to, const struct graft_object *from);
 /* Lets a graph that is part of another one (a conditional node's body, a child graph) have the parts of that one. */
 void graft_pageable_share(struct graft_object *part, struct graft_object *whole);
+/* Forgets the parts of a graph that ends or gets others. */
 void graft_pageable_drop(struct graft_object *graph);
 /* The parts of an executable graph, which stay as they are while it is launched. */
 const struct graft_pageable *graft_pageable_parts(const struct graft_object *exec);

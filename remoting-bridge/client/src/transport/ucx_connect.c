@@ -17,7 +17,7 @@
 #define MAGIC 0x58555247u /* "GRUX" */
 #define VERSION 1
 #define TAKEN_AT_ONCE 4          /* the same, received; more gave no more throughput over soft RoCE */
-#define MOST_CONTEXTS 5          /* that are tried, as long as devices come and go */
+#define MOST_CONTEXTS 5          /* that are made in place of one whose devices have gone */
 #define MOST_ADDRESS (16u << 10) /* of a worker's address, which grows with each device */
 #define LOOKS_NANOSECONDS 50000u /* how long a thread polls before it sleeps */
 /* The same while a message is under way, on machines with more than one CPU: sleeping within each message costs as much time as a fifth of a MiB takes over soft RoCE. */

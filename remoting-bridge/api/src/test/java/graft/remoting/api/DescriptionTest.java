@@ -40,7 +40,7 @@ class DescriptionTest {
             Set.of(Function.Trait.WORKS),
             Set.of(Function.Trait.OUTLIVES_FAULT));
     assertThat(functions.get(2).custom()).isTrue();
-    assertThatThrownBy(() -> Description.parse(List.of("async plays a()")))
+    assertThatThrownBy(() -> Description.parse(List.of("async launches(copies) a()")))
         .isInstanceOf(IllegalArgumentException.class);
   }
 
