@@ -51,6 +51,13 @@ need_packages() {
     need ssh openssh-client "reaches guests"
     need sshd openssh-server "stands for a machine that exists already, on a loopback port"
     need xmllint libxml2-utils "holds guests of Xen against libvirt's schema"
+    need dnsmasq dnsmasq-base "gives guests addresses and names"
+    need iptables iptables "lets them out of their network"
+    need mkfs.vfat dosfstools "makes a test's bootable disk"
+    need mcopy mtools "the same"
+    need sfdisk fdisk "the same"
+    need syslinux syslinux "the same"
+    need /usr/lib/syslinux/mbr/mbr.bin syslinux-common "the same"
   fi
   if takes slurm; then
     need slurmctld slurmctld "runs jobs that use a GPU elsewhere"
@@ -66,13 +73,6 @@ need_packages() {
   fi
   if takes cloud; then
     need mmdebstrap mmdebstrap "makes the cloud image"
-    need mkfs.vfat dosfstools "the same"
-    need mcopy mtools "the same"
-    need sfdisk fdisk "the same"
-    need dnsmasq dnsmasq-base "gives guests addresses and names"
-    need iptables iptables "lets them out of their network"
-    need syslinux syslinux "the same"
-    need /usr/lib/syslinux/mbr/mbr.bin syslinux-common "the same"
   fi
   [ ${#missing[@]} -gt 0 ] || return 0
   command -v apt-get >/dev/null ||

@@ -7,7 +7,6 @@ import java.nio.file.Path;
 import java.util.List;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
-import org.junit.jupiter.api.Order;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.EnabledIfEnvironmentVariable;
@@ -25,7 +24,6 @@ import org.junit.jupiter.api.parallel.ResourceLock;
 @EnabledIfEnvironmentVariable(named = GuestLab.IMAGE, matches = ".+")
 @Execution(ExecutionMode.CONCURRENT)
 @ResourceLock(Lanes.GUESTS)
-@Order(0) // the longest
 final class CloudGuestsTest {
   private static final String PROGRAM = "/usr/local/bin/loop";
   private static final String CHECK = "/usr/lib/graft/graft-verify --no-measure";

@@ -134,7 +134,6 @@ final class CloudImageTest {
   /** Takes minutes without KVM, and fetches a package. */
   @Test
   @EnabledIfEnvironmentVariable(named = GuestLab.IMAGE, matches = ".+")
-  @EnabledIfEnvironmentVariable(named = "GRAFT_CLOUD_TESTS", matches = "all")
   void aDebianBecomesAnImageWithAnotherPackage() throws Exception {
     image = Path.of(GuestLab.image());
 

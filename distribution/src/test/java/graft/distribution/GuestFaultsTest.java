@@ -16,7 +16,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.condition.EnabledIfEnvironmentVariable;
+import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.api.parallel.Execution;
 import org.junit.jupiter.api.parallel.ExecutionMode;
@@ -29,7 +29,7 @@ import org.junit.jupiter.api.parallel.ResourceLock;
  */
 @Tag("integration")
 @Execution(ExecutionMode.CONCURRENT)
-@ResourceLock(Lanes.OTHERS)
+@ResourceLock(Lanes.GUESTS)
 @ResourceLock(value = UnprivilegedServerTest.USER, mode = ResourceAccessMode.READ)
 final class GuestFaultsTest {
   private static final String PROGRAM = "/usr/local/bin/loop";
@@ -86,7 +86,7 @@ final class GuestFaultsTest {
 
   /** The small guest on a bootable disk: an image with a guest agent and without cloud-init. */
   @Test
-  @EnabledIfEnvironmentVariable(named = GuestLab.IMAGE, matches = ".+")
+  @EnabledIfSystemProperty(named = "user.name", matches = "root")
   void anImageWithoutCloudInitIsSaidAndTheAgentBringsWhatTheSeedHolds() throws Exception {
     lab.run(
         0,

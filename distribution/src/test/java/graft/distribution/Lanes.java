@@ -5,10 +5,8 @@ package graft.distribution;
  * most three run at once, with those that have no lane and run one after the other.
  */
 final class Lanes {
-  /**
-   * The two classes whose guests take a core longest, and those of {@code ./graft test --cloud}.
-   */
-  static final String GUESTS = "a core for emulated guests";
+  /** Classes with guests or containers, among them those of {@code ./graft test --cloud}. */
+  static final String GUESTS = "a core for guests";
 
   /** Other long classes that measure no time. */
   static final String OTHERS = "a core for others";

@@ -20,7 +20,7 @@ import org.junit.jupiter.api.parallel.ResourceLock;
  */
 @Tag("integration")
 @Execution(ExecutionMode.CONCURRENT)
-@ResourceLock(Lanes.OTHERS)
+@ResourceLock(Lanes.GUESTS)
 final class MiddlewareGuestsTest {
   private static final String PROGRAM = "/usr/local/bin/loop";
 

@@ -19,7 +19,6 @@ import org.junit.jupiter.api.io.TempDir;
  */
 @Tag("integration")
 @EnabledIfEnvironmentVariable(named = GuestLab.IMAGE, matches = ".+")
-@EnabledIfEnvironmentVariable(named = "GRAFT_CLOUD_TESTS", matches = "all")
 final class SeedGuestTest {
   @TempDir Path folder;
   private GuestLab lab;

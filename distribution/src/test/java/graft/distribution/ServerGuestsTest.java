@@ -21,7 +21,6 @@ import org.junit.jupiter.api.io.TempDir;
  */
 @Tag("integration")
 @EnabledIfEnvironmentVariable(named = GuestLab.IMAGE, matches = ".+")
-@EnabledIfEnvironmentVariable(named = "GRAFT_CLOUD_TESTS", matches = "all")
 final class ServerGuestsTest {
   /** A stand-in that fails, like a real server, without its library or its folder. */
   private static final String STAND_IN =

@@ -23,7 +23,6 @@ import org.junit.jupiter.api.io.TempDir;
 @Tag("integration")
 @Timeout(value = 75, unit = TimeUnit.MINUTES)
 @EnabledIfEnvironmentVariable(named = GuestLab.IMAGE, matches = ".+")
-@EnabledIfEnvironmentVariable(named = "GRAFT_CLOUD_TESTS", matches = "all")
 final class ServerUpgradeTest {
   /** The users of the processes that run {@code graft serve}; the shell that looks is not one. */
   private static final String USERS =

@@ -21,7 +21,6 @@ import org.junit.jupiter.api.parallel.ResourceLock;
  * an hour: {@code ./graft test --cloud}. {@link CloudGuestsTest} has one without faults.
  */
 @Tag("integration")
-@EnabledIfEnvironmentVariable(named = "GRAFT_CLOUD_TESTS", matches = "all")
 @EnabledIfEnvironmentVariable(named = GuestLab.IMAGE, matches = ".+")
 @Execution(ExecutionMode.CONCURRENT)
 @ResourceLock(Lanes.GUESTS)
