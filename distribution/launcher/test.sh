@@ -6,7 +6,7 @@ run_tests() {
   find "$root" -path '*/target/surefire-reports' -prune -exec rm -rf {} +
   rm -f "$root"/remoting-bridge/client/target/test/*.out
   # The tests of every module run even if those of another module failed; the count below decides.
-  run_to_end mvn -B -ntp -f "$root/pom.xml" verify -DexcludedGroups=lab -Dmaven.test.failure.ignore=true "$@" || code=$?
+  run_to_end mvn -B -ntp -T 2 -f "$root/pom.xml" verify -DexcludedGroups=lab -Dmaven.test.failure.ignore=true "$@" || code=$?
   slowest_tests
   count_tests || code=1
   return "$code"

@@ -179,14 +179,19 @@ final class AttackedServer implements AutoCloseable {
     }
   }
 
-  /** Files of other programs come and go in /dev/shm. */
+  /** Files of other programs, and folders of other tests' servers, come and go in /dev/shm. */
   private List<Path> files() throws IOException {
     try (Stream<Path> own = Files.walk(folder.resolve("tmp"));
-        Stream<Path> shared = Files.walk(Path.of("/dev/shm"))) {
-      return Stream.concat(
-              own, shared.filter(file -> file.getFileName().toString().contains("graft")))
-          .toList();
+        Stream<Path> shared = Files.list(Path.of("/dev/shm"))) {
+      return Stream.concat(own, shared.filter(this::isOfThisServer)).toList();
     }
+  }
+
+  private boolean isOfThisServer(Path file) {
+    String name = file.getFileName().toString();
+    return name.startsWith("graft-jail-")
+        ? name.startsWith("graft-jail-" + process.pid() + "-")
+        : name.contains("graft");
   }
 
   /** A busy wait would take the time that the server needs. */

@@ -22,14 +22,15 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
-import org.junit.jupiter.api.parallel.Isolated;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
 
 /**
  * A session whose client sends blocks, right and wrong ones, as remoting-bridge/api/README.md
  * describes them: right ones carry what they hold, and wrong ones end their session alone.
  */
 @Timeout(300)
-@Isolated("it counts Graft's files in /dev/shm")
+@Execution(ExecutionMode.CONCURRENT)
 class BlockStreamTest {
   private static final int SESSIONS = 24;
   private static final int LENGTH = 300_000;

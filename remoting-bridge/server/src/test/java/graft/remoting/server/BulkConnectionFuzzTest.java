@@ -17,7 +17,8 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
-import org.junit.jupiter.api.parallel.Isolated;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
 
 /**
  * A guest whose further connections (bulk data, answers of host functions, shadow mappings) carry
@@ -26,7 +27,7 @@ import org.junit.jupiter.api.parallel.Isolated;
  * another guest's data stays right.
  */
 @Timeout(300)
-@Isolated("it counts Graft's files in /dev/shm")
+@Execution(ExecutionMode.CONCURRENT)
 class BulkConnectionFuzzTest {
   private static final int SESSIONS = Integer.getInteger("graft.fuzz.sessions", 12);
   private static final int FRAMES = 60;

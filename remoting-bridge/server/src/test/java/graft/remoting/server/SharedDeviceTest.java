@@ -26,9 +26,11 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.api.parallel.Isolated;
 
 /** Shares of the software device, from the tokens file to metrics and audit trail. */
 @Timeout(180)
+@Isolated("it measures what each session gets of the device")
 class SharedDeviceTest {
   private static final int QUEUED = 30;
 
