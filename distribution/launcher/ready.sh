@@ -24,7 +24,10 @@ for argument; do
   case $command:$argument in
     lab:*) arguments+=("$argument") ;; # lab.sh parses them
     *:--yes | *:-y) yes=true ;;
-    test:--cloud) parts+=' cloud' ;;
+    test:--long)
+      parts+=' cloud'
+      export GRAFT_LONG_TESTS=all
+      ;;
     test:--slurm)
       parts+=' slurm'
       export GRAFT_SLURM_TESTS=all

@@ -14,6 +14,9 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
+import org.junit.jupiter.api.parallel.ResourceLock;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
@@ -21,6 +24,8 @@ import org.junit.jupiter.params.provider.MethodSource;
  * Runs the CUDA programs of the software device's tests through client and server. The programs
  * check their own results. All run on one server, each in its own session.
  */
+@Execution(ExecutionMode.CONCURRENT)
+@ResourceLock(Lanes.GUESTS)
 final class CudaProgramsTest {
   private static final Path SOURCES =
       Checkout.ROOT.resolve("remoting-bridge/software/src/test/cuda");

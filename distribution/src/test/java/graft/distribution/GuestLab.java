@@ -26,7 +26,7 @@ import java.util.stream.Stream;
 record GuestLab(String name, Path folder) {
   private static final Duration LIMIT = Duration.ofMinutes(30);
 
-  /** The variable with the cloud image, which {@code ./graft test --cloud} builds. */
+  /** The variable with the cloud image, which {@code ./graft test --long} builds. */
   static final String IMAGE = "GRAFT_CLOUD_IMAGE";
 
   static GuestLab in(Path folder) {

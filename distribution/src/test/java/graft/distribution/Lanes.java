@@ -5,8 +5,8 @@ package graft.distribution;
  * most three run at once, with those that have no lane and run one after the other.
  */
 final class Lanes {
-  /** Classes with guests or containers, among them those of {@code ./graft test --cloud}. */
-  static final String GUESTS = "a core for guests";
+  /** Classes with guests, containers or programs. */
+  static final String GUESTS = "a core for guests and programs";
 
   /** Other long classes that measure no time. */
   static final String OTHERS = "a core for others";

@@ -16,7 +16,7 @@ import org.junit.jupiter.params.provider.ValueSource;
  * the device: what such a graph copies is right, or the graph is refused.
  */
 @Execution(ExecutionMode.CONCURRENT)
-@ResourceLock(Lanes.OTHERS)
+@ResourceLock(Lanes.GUESTS)
 final class PageableGraphsTest {
   @ParameterizedTest
   @ValueSource(strings = {"tcp", "shm"})

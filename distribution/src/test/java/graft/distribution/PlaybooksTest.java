@@ -18,11 +18,16 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
+import org.junit.jupiter.api.parallel.ResourceLock;
 
 /**
  * Ansible's own checks of the playbooks, and a run of the guests' role on this machine in a folder.
  */
 @Tag("integration")
+@Execution(ExecutionMode.CONCURRENT)
+@ResourceLock(Lanes.OTHERS)
 final class PlaybooksTest {
   private static final Path PLAYBOOKS = Checkout.ROOT.resolve("playbooks");
 

@@ -18,7 +18,7 @@ import org.junit.jupiter.api.parallel.ResourceLock;
 
 /**
  * Faults while Ansible sets up a Debian guest over SSH, which take an emulated guest a quarter of
- * an hour: {@code ./graft test --cloud}. {@link CloudGuestsTest} has one without faults.
+ * an hour: {@code ./graft test --long}. {@link CloudGuestsTest} has one without faults.
  */
 @Tag("integration")
 @EnabledIfEnvironmentVariable(named = GuestLab.IMAGE, matches = ".+")
