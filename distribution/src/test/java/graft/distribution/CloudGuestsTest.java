@@ -23,7 +23,7 @@ import org.junit.jupiter.api.parallel.ResourceLock;
 @Tag("integration")
 @EnabledIfEnvironmentVariable(named = GuestLab.IMAGE, matches = ".+")
 @Execution(ExecutionMode.CONCURRENT)
-@ResourceLock(Lanes.GUESTS)
+@ResourceLock(Lanes.OTHERS)
 final class CloudGuestsTest {
   private static final String PROGRAM = "/usr/local/bin/loop";
   private static final String CHECK = "/usr/lib/graft/graft-verify --no-measure";

@@ -27,7 +27,7 @@ import org.junit.jupiter.api.parallel.ResourceLock;
 @EnabledIfSystemProperty(named = "user.name", matches = "root")
 @TestMethodOrder(MethodOrderer.MethodName.class)
 @Execution(ExecutionMode.CONCURRENT)
-@ResourceLock(Lanes.GUESTS)
+@ResourceLock(Lanes.HOST)
 @ResourceLock(UnprivilegedServerTest.USER)
 final class ContainerTest {
   private static final String LXC = "lxc:///system";

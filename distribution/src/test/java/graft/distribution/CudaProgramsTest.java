@@ -13,6 +13,7 @@ import java.util.Map;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.condition.EnabledIfEnvironmentVariable;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.api.parallel.Execution;
 import org.junit.jupiter.api.parallel.ExecutionMode;
@@ -25,7 +26,7 @@ import org.junit.jupiter.params.provider.MethodSource;
  * check their own results. All run on one server, each in its own session.
  */
 @Execution(ExecutionMode.CONCURRENT)
-@ResourceLock(Lanes.GUESTS)
+@ResourceLock(Lanes.OTHERS)
 final class CudaProgramsTest {
   private static final Path SOURCES =
       Checkout.ROOT.resolve("remoting-bridge/software/src/test/cuda");
@@ -87,6 +88,7 @@ final class CudaProgramsTest {
 
   /** Programs built by nvcc, with CUDA's own runtime. */
   @ParameterizedTest
+  @EnabledIfEnvironmentVariable(named = "GRAFT_LONG_TESTS", matches = "all")
   @MethodSource("programsOfNvcc")
   void passes(Path program) throws Exception {
     assertPasses(program);

@@ -23,7 +23,7 @@ import org.junit.jupiter.api.parallel.ResourceLock;
 /** The Debian packages: made twice, checked, and installed on a copy of this machine. */
 @Timeout(300)
 @Execution(ExecutionMode.CONCURRENT)
-@ResourceLock(Lanes.OTHERS)
+@ResourceLock(Lanes.HOST)
 @ResourceLock(UnprivilegedServerTest.USER) // which a package makes
 final class DebianPackagesTest {
   @TempDir Path folder;

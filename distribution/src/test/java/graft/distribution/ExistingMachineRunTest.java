@@ -23,7 +23,7 @@ import org.junit.jupiter.api.parallel.ResourceLock;
 @Tag("integration")
 @Timeout(300)
 @Execution(ExecutionMode.CONCURRENT)
-@ResourceLock(Lanes.OTHERS)
+@ResourceLock(Lanes.HOST)
 @ResourceLock(UnprivilegedServerTest.USER)
 class ExistingMachineRunTest {
   @TempDir Path folder;

@@ -29,7 +29,7 @@ import org.junit.jupiter.api.parallel.ResourceLock;
  */
 @Tag("integration")
 @Execution(ExecutionMode.CONCURRENT)
-@ResourceLock(Lanes.GUESTS)
+@ResourceLock(Lanes.HOST)
 @ResourceLock(value = UnprivilegedServerTest.USER, mode = ResourceAccessMode.READ)
 final class GuestFaultsTest {
   private static final String PROGRAM = "/usr/local/bin/loop";

@@ -25,7 +25,7 @@ import org.junit.jupiter.api.parallel.ResourceLock;
 @Timeout(300)
 @EnabledIfEnvironmentVariable(named = "GRAFT_LONG_TESTS", matches = "all")
 @Execution(ExecutionMode.CONCURRENT)
-@ResourceLock(Lanes.OTHERS)
+@ResourceLock(Lanes.HOST)
 @ResourceLock(UnprivilegedServerTest.USER)
 class HostFaultsTest {
   /** Each host finds the programs there that the first test has brought. */

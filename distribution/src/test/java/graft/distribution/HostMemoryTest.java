@@ -25,7 +25,7 @@ import org.junit.jupiter.params.provider.CsvSource;
  * remoting-bridge/client/fuzz/memory --seed N} reproduces it.
  */
 @Execution(ExecutionMode.CONCURRENT)
-@ResourceLock(Lanes.GUESTS)
+@ResourceLock(Lanes.OTHERS)
 final class HostMemoryTest {
   @TempDir static Path folder;
   private static SoftwareServer server;

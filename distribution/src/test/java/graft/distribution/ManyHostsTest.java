@@ -15,6 +15,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.condition.EnabledIfEnvironmentVariable;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.api.parallel.Execution;
 import org.junit.jupiter.api.parallel.ExecutionMode;
@@ -27,7 +28,7 @@ import org.junit.jupiter.api.parallel.ResourceLock;
 @Tag("integration")
 @Timeout(300)
 @Execution(ExecutionMode.CONCURRENT)
-@ResourceLock(Lanes.OTHERS)
+@ResourceLock(Lanes.HOST)
 @ResourceLock(UnprivilegedServerTest.USER)
 class ManyHostsTest {
   private static final List<String> HOSTS = List.of("one", "two", "three");
@@ -148,6 +149,7 @@ class ManyHostsTest {
   }
 
   @Test
+  @EnabledIfEnvironmentVariable(named = "GRAFT_LONG_TESTS", matches = "all")
   void aHostThatIsKilledGoesOnWithTheNextApply() throws Exception {
     hosts.enter(
         "two",

@@ -20,7 +20,7 @@ import org.junit.jupiter.api.parallel.ResourceLock;
  */
 @Tag("integration")
 @Execution(ExecutionMode.CONCURRENT)
-@ResourceLock(Lanes.GUESTS)
+@ResourceLock(Lanes.OTHERS)
 final class MiddlewareGuestsTest {
   private static final String PROGRAM = "/usr/local/bin/loop";
 

@@ -16,7 +16,7 @@ import org.junit.jupiter.params.provider.ValueSource;
  * the device: what such a graph copies is right, or the graph is refused.
  */
 @Execution(ExecutionMode.CONCURRENT)
-@ResourceLock(Lanes.GUESTS)
+@ResourceLock(Lanes.OTHERS)
 final class PageableGraphsTest {
   @ParameterizedTest
   @ValueSource(strings = {"tcp", "shm"})

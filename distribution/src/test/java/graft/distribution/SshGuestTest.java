@@ -23,7 +23,7 @@ import org.junit.jupiter.api.parallel.ResourceLock;
 @Tag("integration")
 @EnabledIfEnvironmentVariable(named = GuestLab.IMAGE, matches = ".+")
 @Execution(ExecutionMode.CONCURRENT)
-@ResourceLock(Lanes.GUESTS)
+@ResourceLock(Lanes.HOST)
 @ResourceLock(value = UnprivilegedServerTest.USER, mode = ResourceAccessMode.READ)
 final class SshGuestTest {
   private static final String CHECK = "/usr/lib/graft/graft-verify --no-measure";

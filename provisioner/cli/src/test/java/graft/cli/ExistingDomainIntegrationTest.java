@@ -42,9 +42,9 @@ class ExistingDomainIntegrationTest {
 
   /** What is in the guest, with the modes and the owners; not what its agent itself notes. */
   private static final String FILES =
-      "find / -xdev ! -path '/run/*' ! -path '/proc/*' ! -path '/sys/*' ! -path '/dev/*' | sort"
-          + " >/run/all; xargs stat -c '%n %a %u %g %F' </run/all; while read -r one; do"
-          + " [ ! -f \"$one\" ] || sha256sum \"$one\"; done </run/all";
+      "all() { find / -xdev ! -path '/run/*' ! -path '/proc/*' ! -path '/sys/*' ! -path '/dev/*'"
+          + " \"$@\" | sort; }; all | xargs stat -c '%n %a %u %g %F';"
+          + " all -type f | xargs sha256sum";
 
   @TempDir Path folder;
   private GraftProcess graft;
