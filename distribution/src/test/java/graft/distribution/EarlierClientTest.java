@@ -15,11 +15,16 @@ import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
+import org.junit.jupiter.api.parallel.ResourceLock;
 
 /**
  * Today's server serves the client of each earlier release, built from that release's commit: an
  * upgrade of the server refuses no guest.
  */
+@Execution(ExecutionMode.CONCURRENT)
+@ResourceLock(Lanes.OTHERS)
 final class EarlierClientTest {
   private static final Path RELEASES =
       Checkout.ROOT.resolve("remoting-bridge/api/src/main/resources/graft/remoting/api/releases");

@@ -13,11 +13,16 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
+import org.junit.jupiter.api.parallel.ResourceLock;
 
 /**
  * JCuda on the client: in a separate program, and in the queries of {@code doctor} and {@code
  * inspect}.
  */
+@Execution(ExecutionMode.CONCURRENT)
+@ResourceLock(Lanes.OTHERS)
 final class JCudaTest {
   private static final Path PROGRAM = Checkout.HOME.resolve("examples/built/vectorAddJCuda");
   private static final String PATH = "/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin";
