@@ -89,13 +89,19 @@ final class LauncherTest {
   @Test
   @Tag("integration")
   void theFirstPlanMakesTheClassArchiveAndTheSecondOneUsesIt() throws Exception {
-    Path archive = Checkout.HOME.resolve("lib/graft.jsa");
+    Path home = folder.resolve("home"); // other tests plan with the build's own
+    assertThat(
+            Finished.run(
+                    folder, BARE, List.of("cp", "-a", Checkout.HOME.toString(), home.toString()))
+                .code())
+        .isZero();
+    Path archive = home.resolve("lib/graft.jsa");
     Files.deleteIfExists(archive);
-    Path graft = Checkout.HOME.resolve("bin/graft");
+    Path graft = home.resolve("bin/graft");
     Path demo = Checkout.ROOT.resolve("examples/demo.yaml");
     Map<String, String> environment = new HashMap<>(BARE);
     environment.put("HOME", System.getProperty("user.home"));
-    environment.put("GRAFT_STATE_DIR", folder.toString());
+    environment.put("GRAFT_STATE_DIR", folder.resolve("state").toString());
     List<String> command = List.of(graft.toString(), "plan", demo.toString());
 
     Finished first = Finished.run(folder, environment, command);
@@ -110,12 +116,12 @@ final class LauncherTest {
 
     List<String> loading =
         List.of(
-            Checkout.HOME.resolve("runtime/bin/java").toString(),
+            home.resolve("runtime/bin/java").toString(),
             "-XX:SharedArchiveFile=" + archive,
             "-XX:+UseSerialGC",
             "-Xlog:class+load",
             "-cp",
-            Checkout.HOME.resolve("lib/graft.jar").toString(),
+            home.resolve("lib/graft.jar").toString(),
             "graft.cli.Main",
             "list",
             "--help");
