@@ -13,7 +13,6 @@ import java.util.Map;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
-import org.junit.jupiter.api.condition.EnabledIfEnvironmentVariable;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.api.parallel.Execution;
 import org.junit.jupiter.api.parallel.ExecutionMode;
@@ -88,7 +87,7 @@ final class CudaProgramsTest {
 
   /** Programs built by nvcc, with CUDA's own runtime. */
   @ParameterizedTest
-  @EnabledIfEnvironmentVariable(named = "GRAFT_LONG_TESTS", matches = "all")
+  @WithLongTests
   @MethodSource("programsOfNvcc")
   void passes(Path program) throws Exception {
     assertPasses(program);

@@ -14,7 +14,6 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
-import org.junit.jupiter.api.condition.EnabledIfEnvironmentVariable;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.api.parallel.Execution;
 import org.junit.jupiter.api.parallel.ExecutionMode;
@@ -23,7 +22,7 @@ import org.junit.jupiter.api.parallel.ResourceLock;
 /** Full disks, keys that are refused, and an operator's machine that is killed. */
 @Tag("integration")
 @Timeout(300)
-@EnabledIfEnvironmentVariable(named = "GRAFT_LONG_TESTS", matches = "all")
+@WithLongTests
 @Execution(ExecutionMode.CONCURRENT)
 @ResourceLock(Lanes.HOST)
 @ResourceLock(UnprivilegedServerTest.USER)

@@ -89,7 +89,7 @@ final class LauncherTest {
   @Test
   @Tag("integration")
   void theFirstPlanMakesTheClassArchiveAndTheSecondOneUsesIt() throws Exception {
-    Path home = folder.resolve("home"); // other tests plan with the build's own
+    Path home = folder.resolve("home"); // other tests make the archive of the build's own
     assertThat(
             Finished.run(
                     folder, BARE, List.of("cp", "-a", Checkout.HOME.toString(), home.toString()))

@@ -13,7 +13,6 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
-import org.junit.jupiter.api.condition.EnabledIfEnvironmentVariable;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.api.parallel.Execution;
 import org.junit.jupiter.api.parallel.ExecutionMode;
@@ -27,7 +26,7 @@ import org.junit.jupiter.api.parallel.ResourceLock;
 @Timeout(300)
 @ResourceLock(Lanes.HOST)
 @ResourceLock(UnprivilegedServerTest.USER)
-@EnabledIfEnvironmentVariable(named = "GRAFT_LONG_TESTS", matches = "all")
+@WithLongTests
 @Execution(ExecutionMode.CONCURRENT)
 class LibvirtUriHostsTest {
   private static final String NAME = "by-uri";

@@ -15,7 +15,6 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
-import org.junit.jupiter.api.condition.EnabledIfEnvironmentVariable;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.api.parallel.Execution;
 import org.junit.jupiter.api.parallel.ExecutionMode;
@@ -149,7 +148,7 @@ class ManyHostsTest {
   }
 
   @Test
-  @EnabledIfEnvironmentVariable(named = "GRAFT_LONG_TESTS", matches = "all")
+  @WithLongTests
   void aHostThatIsKilledGoesOnWithTheNextApply() throws Exception {
     hosts.enter(
         "two",

@@ -197,7 +197,10 @@ class ExistingMachineTest {
     assertThat(machine.sum()).isEqualTo(before);
   }
 
-  /** In the machine's own script, at every third program that the script starts. */
+  /**
+   * In the machine's own script, at every third program that the script starts (see {@link
+   * KillingApply#EVERY}).
+   */
   @Test
   void aScriptThatIsKilledAnywhereIsDoneAgain() throws Exception {
     Path said = folder.resolve("said");
@@ -212,8 +215,8 @@ class ExistingMachineTest {
             .start();
     assertThat(kills.waitFor(10, TimeUnit.MINUTES)).isTrue();
     assertThat(Files.readString(said))
-        .containsPattern("keep: killed up to program [2-9][0-9]")
-        .containsPattern("undo: killed up to program [2-9][0-9]")
+        .containsPattern("keep: tried up to program [2-9][0-9]")
+        .containsPattern("undo: tried up to program [2-9][0-9]")
         .endsWith("bad=0\n");
   }
 

@@ -25,9 +25,6 @@ class KillContainerIntegrationTest {
   private static final String GUEST = RealHost.unique("provtest-box");
   private static final int KILLED = 128 + 9;
 
-  /** It is killed at every second moment, from the first or the second on. */
-  private static final int EVERY = Integer.getInteger("graft.kill.every", 2);
-
   @TempDir Path folder;
   private GraftProcess graft;
 
@@ -61,7 +58,7 @@ class KillContainerIntegrationTest {
     long seed = new Random().nextLong();
     System.out.println("KillContainerIntegrationTest: seed " + seed);
     Random random = new Random(seed);
-    int moment = 1 + random.nextInt(EVERY);
+    int moment = 1 + random.nextInt(KillingApply.EVERY);
     while (graft.runMain(KillingApply.class, String.valueOf(moment), lab).code() == KILLED) {
       if (random.nextBoolean()) {
         graft.run("undo", "--delete-data", SETUP).as(0);
@@ -71,7 +68,7 @@ class KillContainerIntegrationTest {
         graft.run("destroy", "--delete-data", SETUP).as(0);
       }
       assertNothingLeft();
-      moment += EVERY;
+      moment += KillingApply.EVERY;
     }
     graft.run("destroy", "--delete-data", SETUP).as(0);
     assertNothingLeft();

@@ -22,9 +22,6 @@ class KillIntegrationTest {
   private static final String GUEST = RealHost.unique("provtest-victim");
   private static final int KILLED = 128 + 9;
 
-  /** It is killed at every second moment, from the first or the second on. */
-  private static final int EVERY = Integer.getInteger("graft.kill.every", 2);
-
   @TempDir Path folder;
   private GraftProcess graft;
 
@@ -47,7 +44,7 @@ class KillIntegrationTest {
     long seed = new Random().nextLong();
     System.out.println("KillIntegrationTest: seed " + seed);
     Random random = new Random(seed);
-    int moment = 1 + random.nextInt(EVERY);
+    int moment = 1 + random.nextInt(KillingApply.EVERY);
     while (killedAt(String.valueOf(moment), lab)) {
       if (random.nextBoolean()) {
         graft.run("undo", SETUP).as(0);
@@ -57,7 +54,7 @@ class KillIntegrationTest {
         graft.run("destroy", lab).as(0);
       }
       RealHost.assertNothingLeft(graft, SETUP, GUEST);
-      moment += EVERY;
+      moment += KillingApply.EVERY;
     }
     assertThat(moment).as("the moment that did not come").isGreaterThan(16);
   }

@@ -23,6 +23,12 @@ import java.util.concurrent.atomic.AtomicInteger;
  * counted from 1; the name of a step means the one after its record.
  */
 final class KillingApply {
+  /**
+   * Tests kill at every second moment, from the first or the second on by chance; {@code
+   * -Dgraft.kill.every=1} makes them kill at all.
+   */
+  static final int EVERY = Integer.getInteger("graft.kill.every", 2);
+
   private KillingApply() {}
 
   public static void main(String[] args) throws Exception {

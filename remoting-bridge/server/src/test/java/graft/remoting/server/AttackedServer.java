@@ -6,8 +6,12 @@ import graft.remoting.server.system.ListenAddress;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.FileVisitResult;
 import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
+import java.nio.file.SimpleFileVisitor;
+import java.nio.file.attribute.BasicFileAttributes;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
@@ -179,19 +183,41 @@ final class AttackedServer implements AutoCloseable {
     }
   }
 
-  /** Files of other programs, and folders of other tests' servers, come and go in /dev/shm. */
   private List<Path> files() throws IOException {
-    try (Stream<Path> own = Files.walk(folder.resolve("tmp"));
-        Stream<Path> shared = Files.list(Path.of("/dev/shm"))) {
-      return Stream.concat(own, shared.filter(this::isOfThisServer)).toList();
-    }
+    return Stream.concat(
+            below(folder.resolve("tmp")).stream(),
+            below(Path.of("/dev/shm")).stream()
+                .filter(file -> file.getFileName().toString().contains("graft")))
+        .toList();
   }
 
-  private boolean isOfThisServer(Path file) {
-    String name = file.getFileName().toString();
-    return name.startsWith("graft-jail-")
-        ? name.startsWith("graft-jail-" + process.pid() + "-")
-        : name.contains("graft");
+  /** A folder and all below it. Other programs may make and remove files there meanwhile. */
+  static List<Path> below(Path folder) throws IOException {
+    List<Path> found = new ArrayList<>();
+    Files.walkFileTree(
+        folder,
+        new SimpleFileVisitor<>() {
+          @Override
+          public FileVisitResult preVisitDirectory(Path path, BasicFileAttributes attributes) {
+            found.add(path);
+            return FileVisitResult.CONTINUE;
+          }
+
+          @Override
+          public FileVisitResult visitFile(Path path, BasicFileAttributes attributes) {
+            found.add(path);
+            return FileVisitResult.CONTINUE;
+          }
+
+          @Override
+          public FileVisitResult visitFileFailed(Path path, IOException e) throws IOException {
+            if (e instanceof NoSuchFileException) {
+              return FileVisitResult.CONTINUE;
+            }
+            throw e;
+          }
+        });
+    return found;
   }
 
   /** A busy wait would take the time that the server needs. */

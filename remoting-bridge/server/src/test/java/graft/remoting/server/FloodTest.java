@@ -42,7 +42,7 @@ import org.junit.jupiter.api.parallel.Isolated;
 @Timeout(900)
 @Isolated("it counts Graft's files in /dev/shm")
 class FloodTest {
-  /** {@code ./graft test --long} takes minutes for as many as were promised. */
+  /** Whether the floods are as large as docs/security.md says: {@code ./graft test --long}. */
   private static final boolean LONG = "all".equals(System.getenv("GRAFT_LONG_TESTS"));
 
   private static final int STRANGERS = LONG ? 10_000 : 3_000;

@@ -9,12 +9,9 @@ import java.io.IOException;
 import java.io.RandomAccessFile;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.FileVisitResult;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
-import java.nio.file.SimpleFileVisitor;
-import java.nio.file.attribute.BasicFileAttributes;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -133,30 +130,15 @@ class PatternTest {
   }
 
   private void searchFiles(Path root) throws IOException {
-    Files.walkFileTree(
-        root,
-        new SimpleFileVisitor<>() {
-          @Override
-          public FileVisitResult visitFile(Path file, BasicFileAttributes attributes)
-              throws IOException {
-            if (attributes.isRegularFile()) {
-              try {
-                assertThat(find(Files.readAllBytes(file))).as(file.toString()).isNegative();
-              } catch (NoSuchFileException e) {
-                return visitFileFailed(file, e);
-              }
-            }
-            return FileVisitResult.CONTINUE;
-          }
-
-          @Override
-          public FileVisitResult visitFileFailed(Path file, IOException e) throws IOException {
-            if (e instanceof NoSuchFileException) { // another program has removed it meanwhile
-              return FileVisitResult.CONTINUE;
-            }
-            throw e;
-          }
-        });
+    for (Path file : AttackedServer.below(root)) {
+      if (Files.isRegularFile(file)) {
+        try {
+          assertThat(find(Files.readAllBytes(file))).as(file.toString()).isNegative();
+        } catch (NoSuchFileException e) {
+          // Another program has removed it meanwhile.
+        }
+      }
+    }
   }
 
   /** The bytes of a process that were searched, and the mappings that hold the pattern. */
