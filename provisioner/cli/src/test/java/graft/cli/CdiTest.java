@@ -7,16 +7,18 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** {@code graft cdi} as a command. */
 class CdiTest {
   @TempDir Path folder;
+  @AutoClose private GraftProcess graft;
 
   @Test
   void aDeviceHasTheWayToItsServersAndNothingElse() throws Exception {
-    GraftProcess graft = new GraftProcess(folder);
+    graft = new GraftProcess(folder);
     Path socket = Files.createFile(folder.resolve("gpu0.sock"));
     Path token = Files.writeString(folder.resolve("token"), "secret");
     Path out = folder.resolve("graft.json");
@@ -54,7 +56,7 @@ class CdiTest {
   @Test
   void aFileThatIsNotGraftsStays() throws Exception {
     Path out = Files.writeString(folder.resolve("nvidia.yaml"), "kind: nvidia.com/gpu\n");
-    GraftProcess graft = new GraftProcess(folder);
+    graft = new GraftProcess(folder);
     assertThat(graft.run("cdi", "--remove", "--out", out.toString()).as(1).err())
         .contains("was not written by graft cdi");
     assertThat(out).exists();

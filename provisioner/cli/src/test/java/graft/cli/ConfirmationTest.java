@@ -12,6 +12,7 @@ import java.nio.file.Path;
 import java.time.Clock;
 import java.util.Map;
 import java.util.Optional;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -21,7 +22,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 /** A person at a terminal sees what will be done, and is asked; a script is not. */
 final class ConfirmationTest {
   @TempDir Path folder;
-  private GraftProcess graft;
+  @AutoClose private GraftProcess graft;
   private Path disk;
   private Path journal;
 

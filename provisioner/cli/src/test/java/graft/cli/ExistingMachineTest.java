@@ -9,6 +9,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -34,7 +35,7 @@ class ExistingMachineTest {
   private static final int LEFT = 5;
 
   @TempDir Path folder;
-  private GraftProcess graft;
+  @AutoClose private GraftProcess graft;
   private TestMachine machine;
   private Map<String, String> before;
 

@@ -2,17 +2,32 @@ package graft.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.io.DataInputStream;
+import java.io.DataOutputStream;
+import java.io.EOFException;
 import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.lang.ProcessBuilder.Redirect;
+import java.net.StandardProtocolFamily;
+import java.net.UnixDomainSocketAddress;
+import java.nio.channels.Channels;
+import java.nio.channels.ServerSocketChannel;
+import java.nio.channels.SocketChannel;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
 
-/** Runs graft as users do: as a process, with a state folder and a client of the test's own. */
-final class GraftProcess {
+/**
+ * Runs graft outside the test's process, with a state folder and a client of the test's own. The
+ * commands without input or a terminal share one process, see {@link GraftLoop}; its standard
+ * output and error are files, which a command and the programs that it starts append to.
+ */
+final class GraftProcess implements AutoCloseable {
   /** How a command ended. */
   record Ended(int code, String out, String err) {
     Ended as(int expected) {
@@ -25,6 +40,8 @@ final class GraftProcess {
 
   private final Path folder;
   private int count;
+  private Process loop;
+  private SocketChannel socket;
 
   /** Graft with its state, its client and its output in a folder. */
   GraftProcess(Path folder) throws IOException {
@@ -41,7 +58,64 @@ final class GraftProcess {
   }
 
   Ended run(String... arguments) throws Exception {
-    return runMain(Main.class, arguments);
+    if (loop == null) {
+      startLoop();
+    }
+    long said = Files.size(loopFile("out"));
+    long complained = Files.size(loopFile("err"));
+    CompletableFuture<Void> late =
+        CompletableFuture.runAsync(
+            loop::destroyForcibly,
+            CompletableFuture.delayedExecutor(TIMEOUT_MINUTES, TimeUnit.MINUTES));
+    try {
+      DataOutputStream out = new DataOutputStream(Channels.newOutputStream(socket));
+      out.writeInt(arguments.length);
+      for (String argument : arguments) {
+        out.writeUTF(argument);
+      }
+      int code = new DataInputStream(Channels.newInputStream(socket)).readInt();
+      return new Ended(code, after(said, loopFile("out")), after(complained, loopFile("err")));
+    } catch (EOFException e) {
+      throw new AssertionError("graft ended; it said:\n" + read(loopFile("err")), e);
+    } finally {
+      late.cancel(false);
+    }
+  }
+
+  private void startLoop() throws IOException {
+    Path meeting = folder.resolve("loop.sock");
+    try (ServerSocketChannel server = ServerSocketChannel.open(StandardProtocolFamily.UNIX)) {
+      server.bind(UnixDomainSocketAddress.of(meeting));
+      loop =
+          builder(command(GraftLoop.class, meeting.toString()))
+              .redirectOutput(Redirect.appendTo(loopFile("out").toFile()))
+              .redirectError(Redirect.appendTo(loopFile("err").toFile()))
+              .start();
+      CompletableFuture<Void> ended = loop.onExit().thenAccept(process -> close(server));
+      socket = server.accept();
+      ended.cancel(false);
+    }
+  }
+
+  private static void close(ServerSocketChannel server) {
+    try {
+      server.close();
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  private Path loopFile(String name) {
+    return folder.resolve("loop-" + name);
+  }
+
+  @Override
+  public void close() throws IOException {
+    if (loop != null) {
+      socket.close();
+      loop.onExit().join();
+      loop = null;
+    }
   }
 
   /**
@@ -57,19 +131,19 @@ final class GraftProcess {
             .collect(Collectors.joining(" ", "stty rows 33 cols 111; exec ", ""));
     Path keys = Files.writeString(folder.resolve("keys"), typed);
     return run(
-        new ProcessBuilder("script", "-q", "-e", "-c", line, "/dev/null")
+        builder(List.of("script", "-q", "-e", "-c", line, "/dev/null"))
             .redirectInput(keys.toFile()));
   }
 
   /** As {@link #run}, with this input. */
   Ended withInput(String input, String... arguments) throws Exception {
     Path keys = Files.writeString(folder.resolve("keys"), input);
-    return run(new ProcessBuilder(command(Main.class, arguments)).redirectInput(keys.toFile()));
+    return run(builder(command(Main.class, arguments)).redirectInput(keys.toFile()));
   }
 
-  /** As {@link #run}, with another main class. */
+  /** Runs another main class in a process of its own. */
   Ended runMain(Class<?> main, String... arguments) throws Exception {
-    return run(new ProcessBuilder(command(main, arguments)));
+    return run(builder(command(main, arguments)));
   }
 
   private static List<String> command(Class<?> main, String... arguments) {
@@ -82,13 +156,18 @@ final class GraftProcess {
     return command;
   }
 
+  private ProcessBuilder builder(List<String> command) {
+    ProcessBuilder builder = new ProcessBuilder(command);
+    builder.environment().put("GRAFT_STATE_DIR", folder.resolve("state").toString());
+    builder.environment().put("GRAFT_CLIENT_DIR", folder.resolve("client").toString());
+    return builder;
+  }
+
   private Ended run(ProcessBuilder builder) throws Exception {
     // Files, not pipes: a server that is started keeps what it inherits.
     Path out = folder.resolve("out-" + count);
     Path err = folder.resolve("err-" + count++);
     builder.redirectOutput(out.toFile()).redirectError(err.toFile());
-    builder.environment().put("GRAFT_STATE_DIR", folder.resolve("state").toString());
-    builder.environment().put("GRAFT_CLIENT_DIR", folder.resolve("client").toString());
     Process process = builder.start();
     try {
       assertThat(process.waitFor(TIMEOUT_MINUTES, TimeUnit.MINUTES)).as("it ends").isTrue();
@@ -96,6 +175,11 @@ final class GraftProcess {
       process.destroyForcibly();
     }
     return new Ended(process.exitValue(), read(out), read(err));
+  }
+
+  private static String after(long start, Path file) throws IOException {
+    byte[] all = Files.readAllBytes(file);
+    return new String(all, (int) start, all.length - (int) start, StandardCharsets.UTF_8);
   }
 
   private static String read(Path file) throws IOException {

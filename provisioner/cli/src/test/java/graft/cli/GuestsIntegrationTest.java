@@ -11,6 +11,7 @@ import java.nio.file.attribute.PosixFilePermissions;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -24,7 +25,7 @@ class GuestsIntegrationTest {
   private static final String TWO = RealHost.unique("provtest-two");
 
   @TempDir Path folder;
-  private GraftProcess graft;
+  @AutoClose private GraftProcess graft;
 
   @BeforeEach
   void start() throws Exception {

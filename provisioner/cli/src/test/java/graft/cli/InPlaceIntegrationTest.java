@@ -3,9 +3,13 @@ package graft.cli;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.within;
 
+import graft.hypervisors.libvirt.LibvirtHost;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -23,8 +27,10 @@ class InPlaceIntegrationTest {
   /** What the kernel keeps for itself, in KiB, differs a little from boot to boot. */
   private static final long KERNELS_OWN = 1024;
 
+  private static final long PATIENCE_NANOS = TimeUnit.SECONDS.toNanos(60);
+
   @TempDir Path folder;
-  private GraftProcess graft;
+  @AutoClose private GraftProcess graft;
 
   @BeforeEach
   void start() throws Exception {
@@ -44,7 +50,7 @@ class InPlaceIntegrationTest {
     graft.run("apply", guest(BEFORE)).as(0);
     String look = "cat /proc/sys/kernel/random/boot_id";
     String boot = inGuest(look);
-    long before = memoryInGuest();
+    long before = memoryInGuest(256);
     assertThat(devicesInGuest()).isEqualTo("cpus 0, cards eth0 eth1 lo, disks -");
     String two = BEFORE.replace("cpus: 1", "cpus: 2");
     graft.run("apply", guest(two)).as(0);
@@ -69,7 +75,7 @@ class InPlaceIntegrationTest {
             "attach its disk 'data'",
             "4 steps\n");
     graft.run("apply", more).as(0);
-    assertThat(memoryInGuest() - before).isEqualTo(64 << 10);
+    assertThat(memoryInGuest(320) - before).isEqualTo(64 << 10);
     assertThat(devicesInGuest()).isEqualTo("cpus 0-1, cards eth0 eth1 eth2 lo, disks data");
     assertThat(inGuest(look)).as("the same boot").isEqualTo(boot);
     assertThat(graft.run("plan", more).as(0).out()).contains("nothing to do");
@@ -77,7 +83,7 @@ class InPlaceIntegrationTest {
     inGuest("echo kept > /dev/vda && sync");
     graft.run("restart", LAB, GUEST, "--force").as(0);
     assertThat(inGuest("head -n 1 /dev/vda")).as("the disk's content").isEqualTo("kept\n");
-    assertThat(memoryInGuest() - before)
+    assertThat(memoryInGuest(320) - before)
         .as("after its next start, too, whose kernel has another CPU to care for")
         .isCloseTo(64L << 10, within(KERNELS_OWN));
     assertThat(devicesInGuest()).isEqualTo("cpus 0-1, cards eth0 eth1 eth2 lo, disks data");
@@ -85,7 +91,7 @@ class InPlaceIntegrationTest {
 
     graft.run("undo", LAB).as(1); // it would delete the disk
     graft.run("undo", LAB, "--delete-data").as(0);
-    assertThat(memoryInGuest()).isCloseTo(before, within(KERNELS_OWN));
+    assertThat(memoryInGuest(256)).isCloseTo(before, within(KERNELS_OWN));
     assertThat(devicesInGuest()).isEqualTo("cpus 0-1, cards eth0 eth1 lo, disks -");
 
     graft.run("apply", guest(two.replace("[user, user]", "[user]"))).as(0);
@@ -126,8 +132,18 @@ class InPlaceIntegrationTest {
         .strip();
   }
 
-  /** What its kernel counts, in KiB: what the balloon has taken is not among it. */
-  private long memoryInGuest() throws Exception {
+  /**
+   * What its kernel counts, in KiB: what the balloon has taken is not among it. The balloon may
+   * still be on its way to this many MiB when the guest is ready, and after an undo.
+   */
+  private long memoryInGuest(int mib) throws Exception {
+    long deadline = System.nanoTime() + PATIENCE_NANOS;
+    try (LibvirtHost host = LibvirtHost.open(RealHost.uri())) {
+      while (host.guest(GUEST).orElseThrow().info().memory().mib() != mib) {
+        assertThat(System.nanoTime()).as("its balloon is done").isLessThan(deadline);
+        LockSupport.parkNanos(10_000_000);
+      }
+    }
     return Long.parseLong(inGuest("awk '/^MemTotal/ {print $2}' /proc/meminfo").strip());
   }
 

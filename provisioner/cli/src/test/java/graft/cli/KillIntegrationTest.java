@@ -6,6 +6,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Random;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -23,7 +24,7 @@ class KillIntegrationTest {
   private static final int KILLED = 128 + 9;
 
   @TempDir Path folder;
-  private GraftProcess graft;
+  @AutoClose private GraftProcess graft;
 
   @AfterEach
   void sweep() throws Exception {

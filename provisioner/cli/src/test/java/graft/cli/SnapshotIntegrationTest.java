@@ -9,6 +9,7 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -26,7 +27,7 @@ class SnapshotIntegrationTest {
   private static final String GUEST = RealHost.unique("provtest-disk");
 
   @TempDir Path folder;
-  private GraftProcess graft;
+  @AutoClose private GraftProcess graft;
 
   @BeforeEach
   void start() throws Exception {
