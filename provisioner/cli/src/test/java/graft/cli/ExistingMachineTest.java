@@ -199,7 +199,7 @@ class ExistingMachineTest {
   }
 
   /**
-   * In the machine's own script, at every third program that the script starts (see {@link
+   * In the machine's own script, at every fourth program that the script starts (see {@link
    * KillingApply#EVERY}).
    */
   @Test
@@ -210,7 +210,7 @@ class ExistingMachineTest {
                 TestMachine.resource("/kill-machine-script").toString(),
                 folder.resolve("machine").toString(),
                 SCRIPT.toAbsolutePath().toString(),
-                Integer.getInteger("graft.kill.every", 3).toString())
+                String.valueOf(KillingApply.EVERY))
             .redirectErrorStream(true)
             .redirectOutput(said.toFile())
             .start();

@@ -24,10 +24,10 @@ import java.util.concurrent.atomic.AtomicInteger;
  */
 final class KillingApply {
   /**
-   * Tests kill at every second moment, from the first or the second on by chance; {@code
+   * Tests kill at every fourth moment, from one of the first four on by chance; {@code
    * -Dgraft.kill.every=1} makes them kill at all.
    */
-  static final int EVERY = Integer.getInteger("graft.kill.every", 2);
+  static final int EVERY = Integer.getInteger("graft.kill.every", 4);
 
   private KillingApply() {}
 
