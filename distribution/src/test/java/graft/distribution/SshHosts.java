@@ -24,6 +24,7 @@ final class SshHosts {
   private static final Path SSHD = Path.of("/usr/sbin/sshd");
   private static final Path MAKE =
       Checkout.ROOT.resolve("provisioner/cli/src/test/resources/make-machine");
+  private static final Path TEMPLATE = Path.of("target/machine").toAbsolutePath();
   private static final Duration PATIENCE = Duration.ofMinutes(1);
 
   /** What a session of a host runs if it is to run what the operator says. */
@@ -51,7 +52,8 @@ final class SshHosts {
     for (int i = 0; i <= names.length; i++) {
       ports.add(freePort());
     }
-    done(MAKE.toString(), folder.toString(), String.valueOf(machinePort()));
+    String port = String.valueOf(machinePort());
+    done(MAKE.toString(), folder.toString(), port, TEMPLATE.toString());
     String sshd = Files.readString(folder.resolve("sshd.conf"));
     String machine = sshd.substring(sshd.indexOf("ForceCommand"));
     StringBuilder config = new StringBuilder(sshd.replace(machine, "MaxStartups 100\n"));

@@ -23,6 +23,7 @@ import java.util.stream.Stream;
 /** A small Linux system in a folder, which a real SSH server on a loopback port leads into. */
 final class TestMachine {
   private static final Path SSHD = Path.of("/usr/sbin/sshd");
+  private static final Path TEMPLATE = Path.of("target/machine").toAbsolutePath();
   private static final long PATIENCE_NANOS = TimeUnit.SECONDS.toNanos(30);
 
   private final Path folder;
@@ -37,7 +38,10 @@ final class TestMachine {
     this.port = freePort();
     Process made =
         new ProcessBuilder(
-                resource("/make-machine").toString(), folder.toString(), String.valueOf(port))
+                resource("/make-machine").toString(),
+                folder.toString(),
+                String.valueOf(port),
+                TEMPLATE.toString())
             .inheritIO()
             .start();
     assertThat(made.waitFor()).as("make-machine").isZero();
