@@ -57,6 +57,7 @@ final class AttackedServer implements AutoCloseable {
             List.of(
                 Path.of(System.getProperty("java.home"), "bin", "java").toString(),
                 "-XX:+UseSerialGC",
+                "-XX:TieredStopAtLevel=1",
                 "-Xmx128m",
                 "-Djava.io.tmpdir=" + temporary,
                 "-cp",

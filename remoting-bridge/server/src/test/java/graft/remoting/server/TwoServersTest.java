@@ -48,6 +48,8 @@ class TwoServersTest {
   private Process server(String guest) throws IOException {
     return new ProcessBuilder(
             Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+            "-XX:+UseSerialGC",
+            "-XX:TieredStopAtLevel=1",
             "-Djava.io.tmpdir=" + folder,
             "-cp",
             System.getProperty("java.class.path"),
