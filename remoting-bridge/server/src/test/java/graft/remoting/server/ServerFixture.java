@@ -54,10 +54,14 @@ final class ServerFixture implements AutoCloseable {
     return withTokens(tokens(folder), device);
   }
 
-  /** A server with a tokens file that is there already. */
+  /**
+   * A server with a tokens file that is there already. It has no spare workers, since a worker's
+   * start costs more than most tests: a test that needs some sets their number.
+   */
   static ServerConfig.Builder withTokens(Path tokens, String device) {
     return ServerConfig.builder(tokens, DeviceSpec.parse(device))
         .listen(ListenAddress.parse("tcp://127.0.0.1:0"))
+        .spares(0)
         .spinMicros(0);
   }
 
