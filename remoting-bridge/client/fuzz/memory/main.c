@@ -9,8 +9,7 @@
  * and as many are small as large, as are the parts on which work is done. With --share each thread has another process, and both
  * work on memory of either by the calls cuIpc..., in an order that shared events make. A second device, if there is one, takes part; with
  * --apart it is that of another server, between which graphs cannot copy. With --unwaited graphs are captured, launched and destroyed
- * while other work, and the graphs themselves, are under way; with the driver's own library (580.159, an H200) six of seven processes
- * hung in that, so that it is for Graft alone.
+ * while other work, and the graphs themselves, are under way.
  *
  * Runs on any CUDA driver, found as libcuda.so.1 (dlopen). Prints "memory: N passed, N failed" at the end; each round is a test.
  *
@@ -33,7 +32,7 @@
 #define DEFINE(name, parameters) int(*name) parameters;
 FUNCTIONS(DEFINE)
 
-/* add: p[i] += v for n bytes. move: q[i] = p[i] for n bytes. */
+/* add: p[i] += v for n bytes. move: q[i] = p[i] for n bytes. both: q[i] = p[i] + v, of a large structure (model.h). */
 static const char *const code =
     ".version 7.5\n.target sm_75\n.address_size 64\n"
     ".visible .global .align 16 .b8 variable[65536];\n"
@@ -52,9 +51,17 @@ static const char *const code =
     "mad.lo.u32 %r6, %r2, %r3, %r4;\nmul.lo.u32 %r7, %r5, %r3;\ncvt.u64.u32 %a3, %r6;\ncvt.u64.u32 %a4, %r7;\n"
     "LOOP:\nsetp.ge.u64 %q, %a3, %a2;\n@%q bra DONE;\nadd.u64 %a5, %a1, %a3;\nld.u8 %h1, [%a5];\n"
     "add.u64 %a7, %a6, %a3;\nst.u8 [%a7], %h1;\nadd.u64 %a3, %a3, %a4;\nbra LOOP;\n"
-    "DONE:\nret;\n}\n";
+    "DONE:\nret;\n}\n"
+    ".visible .entry both(.param .align 8 .b8 s[544])\n{\n"
+    ".reg .pred %q;\n.reg .b32 %r<8>;\n.reg .b64 %a<8>;\n.reg .b16 %h<3>;\n"
+    "ld.param.u64 %a6, [s+512];\nld.param.u64 %a1, [s+520];\nld.param.u64 %a2, [s+528];\nld.param.u32 %r1, [s+536];\n"
+    "mov.u32 %r2, %ctaid.x;\nmov.u32 %r3, %ntid.x;\nmov.u32 %r4, %tid.x;\nmov.u32 %r5, %nctaid.x;\n"
+    "mad.lo.u32 %r6, %r2, %r3, %r4;\nmul.lo.u32 %r7, %r5, %r3;\ncvt.u64.u32 %a3, %r6;\ncvt.u64.u32 %a4, %r7;\n"
+    "LOOP:\nsetp.ge.u64 %q, %a3, %a2;\n@%q bra DONE;\nadd.u64 %a5, %a1, %a3;\nld.u8 %h1, [%a5];\n"
+    "cvt.u16.u32 %h2, %r1;\nadd.u16 %h1, %h1, %h2;\nadd.u64 %a7, %a6, %a3;\nst.u8 [%a7], %h1;\nadd.u64 %a3, %a3, %a4;\n"
+    "bra LOOP;\nDONE:\nret;\n}\n";
 
-handle module, kernel_add, kernel_move, contexts[2];
+handle module, kernel_add, kernel_move, kernel_both, contexts[2];
 bool unwaited, apart, concurrent_managed, kernels_reach_peer, large, trace;
 
 /* While one thread captures a stream, other threads must not wait for the context of that stream. */
@@ -137,11 +144,12 @@ static void graph(struct thread *t) {
 }
 
 /* Makes a stream wait for a value. The program then writes the source of a queued copy, before it writes the value. During this time
- * other threads must not make calls for which the driver waits until the device is idle. */
+ * other threads must not make calls for which the driver waits until the device is idle. Not from managed memory: the driver's call may
+ * return only when the stream has reached the copy (580.159, an H100), which would wait for the program for ever. */
 static void gate(struct thread *t) {
   struct buffer *from = any(t), *to = any(t);
-  if (!from->host || from->kind == PAGEABLE || (from->kind == MANAGED && !concurrent_managed) || from->kind == COMBINED ||
-      !may_work(from, 2) || to->kind == PEER || to->host || is_array(to))
+  if (!from->host || from->kind == PAGEABLE || from->kind == MANAGED || from->kind == COMBINED || !may_work(from, 2) ||
+      to->kind == PEER || to->host || is_array(to))
     return;
   size_t n = a_length(t, from->bytes < to->bytes ? from->bytes : to->bytes);
   ptr at;
@@ -316,6 +324,7 @@ void start_cuda(void) {
   CHECK(cuModuleLoadData(&module, code));
   CHECK(cuModuleGetFunction(&kernel_add, module, "add"));
   CHECK(cuModuleGetFunction(&kernel_move, module, "move"));
+  CHECK(cuModuleGetFunction(&kernel_both, module, "both"));
 }
 
 int main(int argc, char **argv) {

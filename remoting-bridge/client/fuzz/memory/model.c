@@ -282,5 +282,9 @@ void touch(struct thread *t) {
 }
 
 struct buffer *any(struct thread *t) {
-  return &t->buffers[below(t, (size_t)t->count)];
+  struct buffer *b;
+  /* Memory of one kind is in no graph, since a client may treat what graphs name otherwise afterwards. */
+  do b = &t->buffers[below(t, (size_t)t->count)];
+  while (t->capturing && b->kind == PORTABLE);
+  return b;
 }

@@ -92,7 +92,13 @@ struct thread {
   uint32_t flag_value;
 };
 
-extern handle module, kernel_add, kernel_move, contexts[2]; /* contexts[1]: of a second device, NULL without one */
+/* The parameter of the kernel "both". As in PyTorch's lists of tensors, most of it is unused and may have any old addresses. */
+struct both {
+  ptr unused[64], to, from;
+  uint64_t bytes;
+  unsigned value;
+};
+extern handle module, kernel_add, kernel_move, kernel_both, contexts[2]; /* contexts[1]: of a second device, NULL without one */
 extern bool unwaited, apart, concurrent_managed, kernels_reach_peer, large, trace;
 
 /* Random numbers: of 64 bits, below n, and from 1 to most with as many small as large ones. */

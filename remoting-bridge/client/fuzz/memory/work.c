@@ -305,6 +305,17 @@ static bool is_for_kernels(const struct buffer *b, int stream) {
   return b->device && b->kind != COMBINED && (b->kind != PEER || kernels_reach_peer) && may_work(b, stream);
 }
 
+/* A kernel copies bytes and adds to them; it has the addresses within a structure, beside addresses that it does not use. */
+static void launch_both(struct thread *t, ptr to, ptr from, size_t bytes, unsigned value, unsigned blocks, handle stream) {
+  struct both both = {.to = to, .from = from, .bytes = bytes, .value = value};
+  void *parameters[] = {&both};
+  for (int i = 0; i < 3; i++) both.unused[below(t, 64)] = any(t)->device;
+  CHECK(cuLaunchKernel(kernel_both, blocks, 1, 1, 64, 1, 1, 0, stream, parameters, NULL));
+}
+
+/* The same kind is named within structures alone. */
+static bool is_within(struct thread *t, const struct buffer *b) { return b->kind == PORTABLE || !below(t, 4); }
+
 static struct effect launch(struct thread *t, int stream) {
   struct buffer *b = any(t), *from = any(t);
   if (!is_for_kernels(b, stream)) return (struct effect){NO_EFFECT};
@@ -321,7 +332,11 @@ static struct effect launch(struct thread *t, int stream) {
     use(t, from, stream, at_from, at_from + n);
     say(t, "a kernel moves %zu bytes of %s at %zu to %s at %zu, stream %d", (size_t)n, names[from->kind], at_from, names[b->kind],
         at, stream);
-    CHECK(cuLaunchKernel(kernel_move, blocks, 1, 1, 64, 1, 1, 0, s, parameters, NULL));
+    if (is_within(t, b) || is_within(t, from)) {
+      launch_both(t, q, p, n, 0, blocks, s);
+    } else {
+      CHECK(cuLaunchKernel(kernel_move, blocks, 1, 1, 64, 1, 1, 0, s, parameters, NULL));
+    }
     return (struct effect){COPY, b, from, at, at_from, n, 0, 0, 0, 0, 0, 0, 0};
   }
   size_t at = below(t, b->bytes - n + 1);
@@ -329,7 +344,11 @@ static struct effect launch(struct thread *t, int stream) {
   void *parameters[] = {&p, &n, &value};
   use(t, b, stream, at, at + n);
   say(t, "a kernel adds to %zu bytes of %s at %zu, stream %d", (size_t)n, names[b->kind], at, stream);
-  CHECK(cuLaunchKernel(kernel_add, blocks, 1, 1, 64, 1, 1, 0, s, parameters, NULL));
+  if (is_within(t, b)) {
+    launch_both(t, p, p, n, value, blocks, s);
+  } else {
+    CHECK(cuLaunchKernel(kernel_add, blocks, 1, 1, 64, 1, 1, 0, s, parameters, NULL));
+  }
   return (struct effect){ADD, b, NULL, at, 0, n, value, 0, 0, 0, 0, 0, 0};
 }
 

@@ -15,6 +15,9 @@
 /* Addresses that loaders, heaps, the JVM and CUDA do not use, in both processes. */
 #define BASE 0x300000000000ull
 #define END 0x400000000000ull
+/* Where to begin. A launch exposes pinned memory whose address is among its parameters, also where two numbers of 32 bits in a structure are
+ * that address only by chance, as the sizes 3 and 12,288 were the address BASE + 3: no size is as large as the lower half of this, or -1.9 billion. */
+#define FIRST 0x39c790000000ull
 #define GRAIN (2ull << 20)
 #define TRIES 64
 #define HUGE_FROM (1u << 20) /* bytes; smaller blocks would waste most of a huge page */
@@ -25,7 +28,7 @@ struct graft_shadow_mapping {
   bool alone; /* the server has no memory there */
 };
 
-static uint64_t top = BASE; /* of this process's address space, in which all sessions have their mappings; atomic */
+static uint64_t top = FIRST; /* of this process's address space, in which all sessions have their mappings; atomic */
 
 static struct graft_shadow_mappings *current(void) { return &graft_parts(graft_session_current())->shadow_mappings; }
 
