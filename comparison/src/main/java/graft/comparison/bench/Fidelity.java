@@ -70,13 +70,23 @@ public record Fidelity(
       return differs() ? "differs" : "passes";
     }
 
+    private String reason() {
+      return remote.passed() ? difference : remote.lastWords();
+    }
+
+    /** A line for a person: the program, its verdict, and why it is not "passes". */
+    private String line() {
+      String why = remote.passed() ? difference : remote.ending() + ": " + remote.lastWords();
+      return String.format("%-40s %s%s", program, verdict(), why.isEmpty() ? "" : ": " + why);
+    }
+
     Map<String, Object> tree() {
       Map<String, Object> tree = new LinkedHashMap<>();
       tree.put("program", program);
       tree.put("native", local == null ? null : local.ending());
       tree.put("remote", remote.ending());
       tree.put("verdict", verdict());
-      tree.put("reason", remote.passed() ? difference : remote.lastWords());
+      tree.put("reason", reason());
       return tree;
     }
   }
@@ -107,7 +117,7 @@ public record Fidelity(
     List<Outcome> outcomes = new ArrayList<>();
     for (Path program : programs) {
       Outcome outcome = run(program);
-      progress.accept(String.format("%-40s %s", outcome.program(), outcome.verdict()));
+      progress.accept(outcome.line());
       outcomes.add(outcome);
     }
     return outcomes;

@@ -12,6 +12,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
@@ -99,7 +100,15 @@ class FidelityTest {
   void theListsSayWhatPassesWhere() throws Exception {
     program("a", "true");
     program("b", "test -z \"$GRAFT_SERVER\" || { echo no such device >&2; exit 3; }");
-    assertThat(Fidelity.table(run(ProgramEnvironment.ofThisMachine(), Duration.ofSeconds(20))))
+    List<String> progress = new ArrayList<>();
+    ProgramEnvironment local = ProgramEnvironment.ofThisMachine();
+    Fidelity fidelity = new Fidelity(local, REMOTE, Duration.ofSeconds(20), progress::add);
+    String table = Fidelity.table(fidelity.run(Fidelity.programs(folder)));
+    assertThat(progress)
+        .containsExactly(
+            String.format("%-40s passes", "a"),
+            String.format("%-40s fails remotely: exit code 3: no such device", "b"));
+    assertThat(table)
         .contains("| b | passed | exit code 3: no such device | fails remotely |")
         .contains("passes natively: 2 (a, b)")
         .contains("passes remotely: 1 (a)")
