@@ -40,6 +40,8 @@ def main():
     for suite, runs in native.items():
         steady = {test: line for test, line in runs[0].items() if line["outcome"] != "timeout" and all(test not in run or end(run[test]) == end(line) for run in runs)}
         unsteady = len(runs[0]) - len(steady)
+        if not channels[suite]:
+            differences.append(f"{suite}: has been run natively alone")
         for setting, lines in channels[suite].items():
             both = [test for test in steady if test in lines]
             differ = [test for test in both if end(steady[test]) != end(lines[test])]

@@ -144,8 +144,8 @@ static void graph(struct thread *t) {
 }
 
 /* Makes a stream wait for a value. The program then writes the source of a queued copy, before it writes the value. During this time
- * other threads must not make calls for which the driver waits until the device is idle. Not from managed memory: the driver's call may
- * return only when the stream has reached the copy (580.159, an H100), which would wait for the program for ever. */
+ * other threads must not make calls for which the driver waits until the device is idle. The source is never managed memory: the
+ * driver's call for such a copy may return only when the stream has reached it (580.159, an H100), and the stream waits for the program. */
 static void gate(struct thread *t) {
   struct buffer *from = any(t), *to = any(t);
   if (!from->host || from->kind == PAGEABLE || from->kind == MANAGED || from->kind == COMBINED || !may_work(from, 2) ||

@@ -283,7 +283,7 @@ void touch(struct thread *t) {
 
 struct buffer *any(struct thread *t) {
   struct buffer *b;
-  /* Memory of one kind is in no graph, since a client may treat what graphs name otherwise afterwards. */
+  /* Portable memory is in no graph: a client would expose it for that reason, and kernels have its address within structures alone. */
   do b = &t->buffers[below(t, (size_t)t->count)];
   while (t->capturing && b->kind == PORTABLE);
   return b;

@@ -92,7 +92,7 @@ struct thread {
   uint32_t flag_value;
 };
 
-/* The parameter of the kernel "both". As in PyTorch's lists of tensors, most of it is unused and may have any old addresses. */
+/* The parameter of the kernel "both". Most of it is unused, as in PyTorch's lists of tensors, and has addresses that the kernel does not use. */
 struct both {
   ptr unused[64], to, from;
   uint64_t bytes;

@@ -313,7 +313,7 @@ static void launch_both(struct thread *t, ptr to, ptr from, size_t bytes, unsign
   CHECK(cuLaunchKernel(kernel_both, blocks, 1, 1, 64, 1, 1, 0, stream, parameters, NULL));
 }
 
-/* The same kind is named within structures alone. */
+/* Whether a kernel has a buffer's address within a structure: always that of portable memory, and now and then that of any other. */
 static bool is_within(struct thread *t, const struct buffer *b) { return b->kind == PORTABLE || !below(t, 4); }
 
 static struct effect launch(struct thread *t, int stream) {

@@ -15,8 +15,9 @@
 /* Addresses that loaders, heaps, the JVM and CUDA do not use, in both processes. */
 #define BASE 0x300000000000ull
 #define END 0x400000000000ull
-/* Where to begin. A launch exposes pinned memory whose address is among its parameters, also where two numbers of 32 bits in a structure are
- * that address only by chance, as the sizes 3 and 12,288 were the address BASE + 3: no size is as large as the lower half of this, or -1.9 billion. */
+/* The first address that is given out. A launch exposes pinned memory whose address is among its parameters, also where two numbers of 32 bits
+ * in a structure make up that address by chance: the sizes 3 and 12,288 are the address BASE + 3. The lower half of this address is 2.4
+ * billion, which is no likely size. */
 #define FIRST 0x39c790000000ull
 #define GRAIN (2ull << 20)
 #define TRIES 64

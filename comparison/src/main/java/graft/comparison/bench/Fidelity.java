@@ -70,10 +70,6 @@ public record Fidelity(
       return differs() ? "differs" : "passes";
     }
 
-    private String reason() {
-      return remote.passed() ? difference : remote.lastWords();
-    }
-
     /** A line for a person: the program, its verdict, and why it is not "passes". */
     private String line() {
       String why = remote.passed() ? difference : remote.ending() + ": " + remote.lastWords();
@@ -86,7 +82,7 @@ public record Fidelity(
       tree.put("native", local == null ? null : local.ending());
       tree.put("remote", remote.ending());
       tree.put("verdict", verdict());
-      tree.put("reason", reason());
+      tree.put("reason", remote.passed() ? difference : remote.lastWords());
       return tree;
     }
   }

@@ -29,6 +29,7 @@ class FidelityTest {
       new ProgramEnvironment("server", Map.of("GRAFT_SERVER", "tcp://nowhere:1"));
 
   @TempDir Path folder;
+  private final List<String> progress = new ArrayList<>();
 
   private void program(String name, String script) throws IOException {
     Path file = folder.resolve(name);
@@ -37,7 +38,7 @@ class FidelityTest {
   }
 
   private List<Fidelity.Outcome> run(ProgramEnvironment local, Duration limit) throws Exception {
-    return new Fidelity(local, REMOTE, limit, outcome -> {}).run(Fidelity.programs(folder));
+    return new Fidelity(local, REMOTE, limit, progress::add).run(Fidelity.programs(folder));
   }
 
   private Map<String, String> verdicts() throws Exception {
@@ -100,19 +101,15 @@ class FidelityTest {
   void theListsSayWhatPassesWhere() throws Exception {
     program("a", "true");
     program("b", "test -z \"$GRAFT_SERVER\" || { echo no such device >&2; exit 3; }");
-    List<String> progress = new ArrayList<>();
-    ProgramEnvironment local = ProgramEnvironment.ofThisMachine();
-    Fidelity fidelity = new Fidelity(local, REMOTE, Duration.ofSeconds(20), progress::add);
-    String table = Fidelity.table(fidelity.run(Fidelity.programs(folder)));
-    assertThat(progress)
-        .containsExactly(
-            String.format("%-40s passes", "a"),
-            String.format("%-40s fails remotely: exit code 3: no such device", "b"));
-    assertThat(table)
+    assertThat(Fidelity.table(run(ProgramEnvironment.ofThisMachine(), Duration.ofSeconds(20))))
         .contains("| b | passed | exit code 3: no such device | fails remotely |")
         .contains("passes natively: 2 (a, b)")
         .contains("passes remotely: 1 (a)")
         .contains("differs in output: 0");
+    assertThat(progress)
+        .containsExactly(
+            String.format("%-40s passes", "a"),
+            String.format("%-40s fails remotely: exit code 3: no such device", "b"));
   }
 
   @Test
