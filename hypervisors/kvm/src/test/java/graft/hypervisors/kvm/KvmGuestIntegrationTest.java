@@ -251,6 +251,26 @@ class KvmGuestIntegrationTest {
         .contains("got one", "got two");
   }
 
+  /**
+   * libvirt's client can forget to send what one thread has while another waits for a console, and
+   * a guest without an echo prints nothing that would remind it.
+   */
+  @Test
+  @Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+  void keysAreSentWhileTheConsolePrintsNothing() throws Exception {
+    assertThat(agent.exec(AgentCommand.shell("stty -echo </dev/ttyS0")).exitCode()).hasValue(0);
+    byte[] key = {'k'};
+    for (int i = 0; i < 100; i++) {
+      GuestConsole console = guest.openConsole(true);
+      Thread reader = new Thread(() -> rest(console));
+      reader.start();
+      console.write(key, 1);
+      console.write(key, 1);
+      console.close();
+      reader.join();
+    }
+  }
+
   private static void awaitText(GuestConsole console, String text) {
     StringBuilder shown = new StringBuilder();
     byte[] buffer = new byte[1000];

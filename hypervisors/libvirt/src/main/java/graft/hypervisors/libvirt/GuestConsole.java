@@ -5,8 +5,12 @@ import graft.hypervisors.libvirt.calls.HypervisorException;
 import graft.hypervisors.libvirt.calls.LibvirtError;
 import graft.hypervisors.libvirt.calls.LibvirtLibrary;
 import java.nio.ByteBuffer;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.ReentrantReadWriteLock;
+import java.util.function.IntSupplier;
 import org.libvirt.jna.ConnectionPointer;
 import org.libvirt.jna.DomainPointer;
 import org.libvirt.jna.Libvirt;
@@ -29,6 +33,12 @@ public final class GuestConsole implements AutoCloseable {
 
   private static final long CLOSE_WAIT_MILLIS = 2_000;
 
+  private static final long WAKE_MILLIS = 100;
+
+  private static final ScheduledExecutorService WAKING =
+      Executors.newSingleThreadScheduledExecutor(GuestConsole::wakingThread);
+
+  private final Guest guest;
   private final Attempt reading;
   private final Attempt writing;
   private final StreamPointer stream;
@@ -38,9 +48,16 @@ public final class GuestConsole implements AutoCloseable {
   private volatile boolean closed;
 
   private GuestConsole(Guest guest, StreamPointer stream) {
+    this.guest = guest;
     this.reading = guest.attempt("read the console of");
     this.writing = guest.attempt("write to the console of");
     this.stream = stream;
+  }
+
+  private static Thread wakingThread(Runnable work) {
+    Thread thread = new Thread(work, "graft-console-wakeup");
+    thread.setDaemon(true);
+    return thread;
   }
 
   static GuestConsole open(
@@ -102,7 +119,7 @@ public final class GuestConsole implements AutoCloseable {
       for (int sent = 0; sent < count && !closed; ) {
         int size = Math.min(count - sent, PIECE);
         out.clear().put(typed, sent, size).flip();
-        int taken = LibvirtLibrary.calls().virStreamSend(stream, out, new SizeT(size));
+        int taken = send(() -> LibvirtLibrary.calls().virStreamSend(stream, out, new SizeT(size)));
         if (taken < 0 && !closed) {
           throw writing.failure();
         }
@@ -110,6 +127,23 @@ public final class GuestConsole implements AutoCloseable {
       }
     } finally {
       lock.readLock().unlock();
+    }
+  }
+
+  /**
+   * Makes a call that sends something, and sees to it that it is sent. A thread that reads sends
+   * for all threads of the connection; in libvirt 9.0 it misses what comes while it is just about
+   * to wait, and sends it only once the console prints something, which may be never. Any other
+   * request wakes it again.
+   */
+  private int send(IntSupplier call) {
+    Future<?> waking =
+        WAKING.scheduleWithFixedDelay(
+            guest::state, WAKE_MILLIS, WAKE_MILLIS, TimeUnit.MILLISECONDS);
+    try {
+      return call.getAsInt();
+    } finally {
+      waking.cancel(false);
     }
   }
 
@@ -125,10 +159,11 @@ public final class GuestConsole implements AutoCloseable {
       }
       closed = true;
     }
-    LibvirtLibrary.calls().virStreamAbort(stream);
+    send(() -> LibvirtLibrary.calls().virStreamAbort(stream));
     try {
       if (lock.writeLock().tryLock(CLOSE_WAIT_MILLIS, TimeUnit.MILLISECONDS)) {
         LibvirtLibrary.calls().virStreamFree(stream);
+        lock.writeLock().unlock();
       }
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
