@@ -13,7 +13,7 @@ import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -27,14 +27,14 @@ final class RunTest {
   private static final String RIGHT = SoftwareServer.TOKEN;
   private static final String WRONG = "a5".repeat(32);
   private static final String NO_DEVICE = "cuInit 100";
-
+  @TempDir static Path built;
   @TempDir Path folder;
   private SoftwareServer server;
 
-  @BeforeEach
-  void buildThePrograms() throws Exception {
+  @BeforeAll
+  static void buildThePrograms() throws Exception {
     Programs.build(
-        folder,
+        built,
         List.of("loop", "driver", "devices", "copying", "sharing", "managed", "attached", "hints"));
   }
 
@@ -71,7 +71,7 @@ final class RunTest {
     Path socket = folder.resolve("socket");
     String tcp = serve("tcp://127.0.0.1:0", "unix://" + socket);
     for (String address : List.of(tcp, "shm://" + socket, rdma(tcp))) {
-      assertPrintsWhatItShould(command(at(address, folder + "/driver"), tcp, "me", RIGHT));
+      assertPrintsWhatItShould(command(at(address, built + "/driver"), tcp, "me", RIGHT));
     }
   }
 
@@ -81,7 +81,7 @@ final class RunTest {
     String tcp = serve("tcp://127.0.0.1:0");
     List<String> counting = List.of("env", "GRAFT_SERVER=" + tcp, "GRAFT_STATS=1");
     List<String> program = new ArrayList<>(counting);
-    program.add(folder + "/driver");
+    program.add(built + "/driver");
     Finished driver =
         Finished.run(folder, Map.of("PATH", "/usr/bin:/bin"), command(program, tcp, "me", RIGHT));
     assertThat(driver.code()).as("%s", driver).isZero();
@@ -115,7 +115,7 @@ final class RunTest {
     String shared = "GRAFT_SERVER=shm${GRAFT_SERVER#unix} exec \"$0\"";
     List<String> command = new ArrayList<>(List.of("unshare", "-rm", "sh", "-c", full, "sh"));
     command.addAll(List.of(SoftwareServer.GRAFT, "run", "--device", "software", "--"));
-    command.addAll(List.of("sh", "-c", shared, folder + "/driver"));
+    command.addAll(List.of("sh", "-c", shared, built + "/driver"));
     Finished driver = Finished.run(folder, Map.of("PATH", "/usr/bin:/bin"), command);
     assumeFalse(driver.err().startsWith("unshare:") || driver.code() == 77, driver.err());
     assertThat(driver.code()).as("%s", driver).isZero();
@@ -143,7 +143,7 @@ final class RunTest {
     String tcp = serve("tcp://127.0.0.1:0", "unix://" + folder + "/socket");
     for (String address : List.of(tcp, "shm://" + folder + "/socket")) {
       List<String> exclusive =
-          List.of("env", "GRAFT_SERVER=" + address, "GRAFT_MANAGED=exclusive", folder + "/managed");
+          List.of("env", "GRAFT_SERVER=" + address, "GRAFT_MANAGED=exclusive", built + "/managed");
       Finished managed =
           Finished.run(
               folder, Map.of("PATH", "/usr/bin:/bin"), command(exclusive, tcp, "me", RIGHT));
@@ -171,7 +171,7 @@ final class RunTest {
   private void assertPrints(String program, String expected) throws Exception {
     String tcp = serve("tcp://127.0.0.1:0", "unix://" + folder + "/socket");
     for (String address : List.of(tcp, "shm://" + folder + "/socket")) {
-      List<String> command = command(at(address, folder + "/" + program), tcp, "me", RIGHT);
+      List<String> command = command(at(address, built + "/" + program), tcp, "me", RIGHT);
       Finished finished = Finished.run(folder, Map.of("PATH", "/usr/bin:/bin"), command);
       assertThat(finished.code()).as("%s over %s", finished, address).isZero();
       assertThat(finished.out()).as(address).isEqualTo(expected);
@@ -212,7 +212,7 @@ final class RunTest {
         Finished.run(
             folder,
             Map.of("PATH", "/usr/bin:/bin"),
-            command(List.of(folder + "/sharing"), address, "me", RIGHT));
+            command(List.of(built + "/sharing"), address, "me", RIGHT));
     assertThat(sharing.code()).as("%s", sharing).isZero();
     assertThat(sharing.out())
         .isEqualTo(
@@ -247,7 +247,7 @@ final class RunTest {
     server = SoftwareServer.start(folder, 2, "tcp://127.0.0.1:0");
     Finished program =
         Finished.run(
-            folder, Map.of("PATH", "/usr/bin:/bin"), server.command(List.of(folder + "/devices")));
+            folder, Map.of("PATH", "/usr/bin:/bin"), server.command(List.of(built + "/devices")));
     assertThat(program.out())
         .as(program.err())
         .isEqualTo(
@@ -284,10 +284,10 @@ final class RunTest {
     String tcp = serve("tcp://127.0.0.1:0");
     Files.writeString(folder.resolve("libucp.so.0"), "");
     String without = "LD_LIBRARY_PATH=" + folder + ":" + Checkout.HOME.resolve("lib/client");
-    List<String> alone = at(rdma(tcp), without, folder + "/loop", "3");
+    List<String> alone = at(rdma(tcp), without, built + "/loop", "3");
     Finished program = run(command(alone, tcp, "me", RIGHT));
     assertFailsAtOnce(program, "rdma needs UCX's library (Debian: libucx0)");
-    List<String> both = at(rdma(tcp) + ", " + tcp, without, folder + "/loop", "3");
+    List<String> both = at(rdma(tcp) + ", " + tcp, without, built + "/loop", "3");
     program = run(command(both, tcp, "me", RIGHT));
     assertThat(program.out()).isEqualTo("cuInit 0\nlooping\nended 0\n");
     assertThat(program.err())
@@ -328,7 +328,7 @@ final class RunTest {
   }
 
   private Finished overUcxsTcp(String tcp) throws Exception {
-    String[] program = {"UCX_TLS=tcp", "UCX_NET_DEVICES=lo", folder + "/loop", "3"};
+    String[] program = {"UCX_TLS=tcp", "UCX_NET_DEVICES=lo", built + "/loop", "3"};
     return run(command(at(rdma(tcp), program), tcp, "me", RIGHT));
   }
 
@@ -340,7 +340,7 @@ final class RunTest {
     Path out = folder.resolve("out");
     Path err = folder.resolve("err");
     Process program =
-        new ProcessBuilder(command(at(address, folder + "/loop"), tcp, "me", RIGHT))
+        new ProcessBuilder(command(at(address, built + "/loop"), tcp, "me", RIGHT))
             .redirectOutput(out.toFile())
             .redirectError(err.toFile())
             .start();
@@ -368,7 +368,7 @@ final class RunTest {
     String address = tcp.replaceFirst("^tcp", channel);
     Path out = folder.resolve("out");
     Process program =
-        new ProcessBuilder(command(at(address, folder + "/copying"), tcp, "me", RIGHT))
+        new ProcessBuilder(command(at(address, built + "/copying"), tcp, "me", RIGHT))
             .redirectOutput(out.toFile())
             .redirectErrorStream(true)
             .start();
@@ -387,7 +387,7 @@ final class RunTest {
     CompletableFuture.anyOf(
             workers.stream().map(ProcessHandle::onExit).toArray(CompletableFuture[]::new))
         .get(20, TimeUnit.SECONDS);
-    Finished next = run(command(at(address, folder + "/loop", "3"), tcp, "me", RIGHT));
+    Finished next = run(command(at(address, built + "/loop", "3"), tcp, "me", RIGHT));
     assertThat(next.out()).isEqualTo("cuInit 0\nlooping\nended 0\n");
   }
 
@@ -413,7 +413,7 @@ final class RunTest {
   }
 
   private List<String> loop(String... arguments) {
-    List<String> words = new ArrayList<>(List.of(folder + "/loop"));
+    List<String> words = new ArrayList<>(List.of(built + "/loop"));
     words.addAll(List.of(arguments));
     return words;
   }
