@@ -28,8 +28,9 @@ import picocli.CommandLine.Parameters;
     description = {
       "",
       "A program passes if it ends with exit code 0. Where both pass, their outputs are compared;"
-          + " lines that differ between two native runs as well, such as times, do not count. Each"
-          + " program runs twice: with the caches of compiled kernels empty, and then filled.",
+          + " lines that differ between native runs as well, such as times, do not count. Each"
+          + " program runs twice: with the caches of compiled kernels empty, and then filled; natively"
+          + " once more if it prints something else on the server.",
       "Ends with 0 if all that pass natively pass on the server and print the same, else with 1.",
       ""
     },
