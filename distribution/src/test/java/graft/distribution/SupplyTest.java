@@ -110,6 +110,7 @@ class SupplyTest {
   @Test
   @Timeout(value = 20, unit = TimeUnit.MINUTES)
   @Tag("integration")
+  @WithLongTests
   void aBuildInAnotherFolderGivesTheSameBytes() throws Exception {
     assertThat(run(0, ROOT.resolve("distribution/reproduce.sh").toString()))
         .contains("files are the same, 0 are not");
