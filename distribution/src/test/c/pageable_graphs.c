@@ -25,6 +25,7 @@ enum { HOST = 1, DEVICE = 2, NOT_SUPPORTED = 801, ALL = 150 };
 int cuCtxGetCurrent(void **context);
 int cuMemAlloc_v2(uint64_t *pointer, size_t bytes);
 int cuMemsetD8_v2(uint64_t pointer, unsigned char value, size_t bytes);
+int cuMemsetD16_v2(uint64_t pointer, unsigned short value, size_t values);
 int cuMemcpyDtoH_v2(void *to, uint64_t from, size_t bytes);
 int cuMemcpyDtoHAsync_v2(void *to, uint64_t from, size_t bytes, void *stream);
 int cuMemcpyHtoDAsync_v2(uint64_t to, const void *from, size_t bytes, void *stream);
@@ -177,6 +178,25 @@ static void one_behind_another(void) {
   say("parts of two graphs, one behind the other", 0, 50, 150);
 }
 
+/* Every other byte changes, and the bytes between have been there before. */
+static void in_short_runs(void) {
+  enum { BYTES = 20000 };
+  static uint8_t many[BYTES];
+  struct copy copy = down(BYTES);
+  void *graph, *node = NULL;
+  RUN(cuMemAlloc_v2(&copy.src_device, BYTES));
+  RUN(cuMemsetD16_v2(copy.src_device, 0x0907, BYTES / 2));
+  memset(many, 7, BYTES);
+  copy.dst_host = many;
+  RUN(cuGraphCreate(&graph, 0));
+  RUN(add(graph, &node, copy));
+  RUN(cuGraphLaunch(instance(graph), stream));
+  RUN(cuCtxSynchronize());
+  bool right = true;
+  for (size_t i = 0; i < BYTES; i++) right = right && many[i] == (i % 2 ? 9 : 7);
+  printf("every other byte: %s\n", right ? "right" : "WRONG");
+}
+
 int main(void) {
   spin = load_spin();
   RUN(cuCtxGetCurrent(&context));
@@ -186,5 +206,6 @@ int main(void) {
   within_one_graph();
   within_copies();
   one_behind_another();
+  in_short_runs();
   return 0;
 }

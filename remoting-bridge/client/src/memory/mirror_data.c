@@ -48,13 +48,29 @@ static bool peek(const struct graft_mirror *m, size_t at, uint8_t *to, size_t by
   return process_vm_readv(getpid(), &here, 1, &there, 1, 0) == (ssize_t)bytes;
 }
 
-static bool poke(const struct graft_mirror *m, size_t at, const uint8_t *from, size_t bytes) {
+/* What a graph's copies have written is in short runs if it was much the same before; the kernel writes many in a call. */
+struct runs {
+  struct iovec here[512], there[512];
+  size_t count;
+  ssize_t bytes;
+};
+
+static bool poke_runs(struct runs *runs) {
+  bool done = !runs->count || process_vm_writev(getpid(), runs->here, runs->count, runs->there, runs->count, 0) == runs->bytes;
+  runs->count = 0;
+  runs->bytes = 0;
+  return done;
+}
+
+static bool poke(const struct graft_mirror *m, size_t at, const uint8_t *from, size_t bytes, struct runs *runs) {
   if (m->use != GRAFT_MIRROR_GRAPH) {
     memcpy(m->host + at, from, bytes);
     return true;
   }
-  struct iovec here = {(void *)from, bytes}, there = {m->host + at, bytes};
-  return process_vm_writev(getpid(), &here, 1, &there, 1, 0) == (ssize_t)bytes;
+  runs->here[runs->count] = (struct iovec){(void *)from, bytes};
+  runs->there[runs->count++] = (struct iovec){m->host + at, bytes};
+  runs->bytes += (ssize_t)bytes;
+  return runs->count < sizeof runs->here / sizeof *runs->here || poke_runs(runs);
 }
 
 /* Copies through the memory that client and server share, which the session's calls have to carry out: they may be held up by a host function or a value that a stream waits for. False if that cannot be done. */
@@ -188,11 +204,14 @@ static bool fetch_chunk(struct graft_mirror *m, size_t at, size_t bytes, uint8_t
   if (from_device(m, at, theirs, bytes)) return false;
   if (!memcmp(theirs, base, bytes)) return true;
   if (!peek(m, at, ours, bytes)) return false;
+  struct runs runs;
+  runs.count = 0;
+  runs.bytes = 0;
   for (size_t run = 0, length; (length = graft_merge_run(theirs, ours, base, bytes, &run)); run += length) {
-    if (!poke(m, at + run, theirs + run, length)) return false;
+    if (!poke(m, at + run, theirs + run, length, &runs)) return false;
     memcpy(base + run, theirs + run, length);
   }
-  return true;
+  return poke_runs(&runs);
 }
 
 void graft_mirror_fetch(struct graft_mirror *m) {

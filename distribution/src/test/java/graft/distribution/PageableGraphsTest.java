@@ -44,6 +44,7 @@ final class PageableGraphsTest {
               another part by a node's parameters: refused
               another part by those of an executable graph: refused
               parts of two graphs, one behind the other: right
+              every other byte: right
               """);
     } finally {
       server.stop();
