@@ -1,16 +1,14 @@
 package graft.hypervisors.libvirt;
 
+import com.sun.jna.ptr.LongByReference;
 import graft.hypervisors.libvirt.calls.Attempt;
 import graft.hypervisors.libvirt.calls.HypervisorException;
 import graft.hypervisors.libvirt.calls.LibvirtError;
 import graft.hypervisors.libvirt.calls.LibvirtLibrary;
 import java.nio.ByteBuffer;
-import java.util.concurrent.Executors;
-import java.util.concurrent.Future;
-import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.locks.ReentrantReadWriteLock;
-import java.util.function.IntSupplier;
+import java.util.concurrent.locks.Condition;
+import java.util.concurrent.locks.ReentrantLock;
 import org.libvirt.jna.ConnectionPointer;
 import org.libvirt.jna.DomainPointer;
 import org.libvirt.jna.Libvirt;
@@ -21,6 +19,10 @@ import org.libvirt.jna.StreamPointer;
  * The open console of a guest, by a stream of libvirt. One thread may read while another writes and
  * a third closes it.
  *
+ * <p>Their calls are made one at a time, and none waits for output. In libvirt 9.0 two threads that
+ * use a connection at a time can wait for ever: the one that waits for output sends for both, and
+ * misses what comes while it is just about to wait.
+ *
  * @see <a href="https://libvirt.org/html/libvirt-libvirt-domain.html#virDomainOpenConsole">
  *     virDomainOpenConsole</a>
  */
@@ -28,43 +30,41 @@ public final class GuestConsole implements AutoCloseable {
   /** VIR_DOMAIN_CONSOLE_FORCE. */
   private static final int FORCE = 1;
 
+  /** VIR_STREAM_NONBLOCK. */
+  private static final int NONBLOCK = 1;
+
+  /** What virStreamRecv returns if there is no output now. */
+  private static final int NO_OUTPUT = -2;
+
   /** Less than what one message of libvirt's protocol can carry. */
   private static final int PIECE = 1 << 16;
 
   private static final long CLOSE_WAIT_MILLIS = 2_000;
+  private static final long FIRST_PAUSE_MILLIS = 1;
+  private static final long LAST_PAUSE_MILLIS = 50;
 
-  private static final long WAKE_MILLIS = 100;
-
-  private static final ScheduledExecutorService WAKING =
-      Executors.newSingleThreadScheduledExecutor(GuestConsole::wakingThread);
-
-  private final Guest guest;
   private final Attempt reading;
   private final Attempt writing;
+  private final ConnectionPointer connection;
   private final StreamPointer stream;
-  private final ReentrantReadWriteLock lock = new ReentrantReadWriteLock();
+  private final ReentrantLock lock = new ReentrantLock(true);
+  private final Condition used = lock.newCondition();
   private final ByteBuffer in = ByteBuffer.allocateDirect(PIECE);
   private final ByteBuffer out = ByteBuffer.allocateDirect(PIECE);
-  private volatile boolean closed;
+  private boolean closed;
 
-  private GuestConsole(Guest guest, StreamPointer stream) {
-    this.guest = guest;
+  private GuestConsole(Guest guest, ConnectionPointer connection, StreamPointer stream) {
     this.reading = guest.attempt("read the console of");
     this.writing = guest.attempt("write to the console of");
+    this.connection = connection;
     this.stream = stream;
-  }
-
-  private static Thread wakingThread(Runnable work) {
-    Thread thread = new Thread(work, "graft-console-wakeup");
-    thread.setDaemon(true);
-    return thread;
   }
 
   static GuestConsole open(
       Guest guest, ConnectionPointer connection, DomainPointer domain, boolean force) {
     Libvirt calls = LibvirtLibrary.calls();
     Attempt attempt = guest.attempt("open the console of");
-    StreamPointer stream = attempt.check(calls.virStreamNew(connection, 0));
+    StreamPointer stream = attempt.check(calls.virStreamNew(connection, NONBLOCK));
     // The LXC driver knows no flag, and gives the console to everybody.
     int flags = force && !guest.isContainer() ? FORCE : 0;
     if (LibvirtLibrary.extras().virDomainOpenConsole(domain, null, stream, flags) < 0) {
@@ -72,7 +72,7 @@ public final class GuestConsole implements AutoCloseable {
       calls.virStreamFree(stream);
       throw failure;
     }
-    return new GuestConsole(guest, stream);
+    return new GuestConsole(guest, connection, stream);
   }
 
   /**
@@ -91,59 +91,69 @@ public final class GuestConsole implements AutoCloseable {
    *     another program
    */
   public int read(byte[] into) {
-    lock.readLock().lock();
+    lock.lock();
     try {
-      if (closed) {
-        return -1;
+      long pause = FIRST_PAUSE_MILLIS;
+      while (!closed) {
+        int count = received(into);
+        if (count == NO_OUTPUT) {
+          fetch();
+          count = received(into);
+        }
+        if (count == NO_OUTPUT) {
+          pause = used.await(pause, TimeUnit.MILLISECONDS) ? FIRST_PAUSE_MILLIS : longer(pause);
+          continue;
+        }
+        if (count < 0) {
+          throw reading.failure();
+        }
+        return count == 0 ? -1 : count;
       }
-      SizeT most = new SizeT(Math.min(into.length, PIECE));
-      in.clear();
-      int count = LibvirtLibrary.calls().virStreamRecv(stream, in, most);
-      if (count < 0 && !closed) {
-        throw reading.failure();
-      }
-      if (count <= 0) {
-        return -1;
-      }
-      in.get(into, 0, count);
-      return count;
+      return -1;
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      return -1;
     } finally {
-      lock.readLock().unlock();
+      lock.unlock();
     }
+  }
+
+  private static long longer(long pause) {
+    return Math.min(LAST_PAUSE_MILLIS, 2 * pause);
+  }
+
+  private int received(byte[] into) {
+    in.clear();
+    SizeT most = new SizeT(Math.min(into.length, PIECE));
+    int count = LibvirtLibrary.calls().virStreamRecv(stream, in, most);
+    if (count > 0) {
+      in.get(into, 0, count);
+    }
+    return count;
+  }
+
+  /** Asks the daemon for anything: what has come before the answer is output of the stream. */
+  private void fetch() {
+    reading.check(
+        LibvirtLibrary.calls().virConnectGetLibVersion(connection, new LongByReference()));
   }
 
   /** Writes what a person or a program types at the console. */
   public void write(byte[] typed, int count) {
-    lock.readLock().lock();
+    lock.lock();
     try {
       for (int sent = 0; sent < count && !closed; ) {
         int size = Math.min(count - sent, PIECE);
         out.clear().put(typed, sent, size).flip();
-        int taken = send(() -> LibvirtLibrary.calls().virStreamSend(stream, out, new SizeT(size)));
-        if (taken < 0 && !closed) {
+        int taken = LibvirtLibrary.calls().virStreamSend(stream, out, new SizeT(size));
+        if (taken < 0) {
           throw writing.failure();
         }
-        sent += Math.max(0, taken);
+        sent += taken;
       }
+      used.signalAll();
     } finally {
-      lock.readLock().unlock();
-    }
-  }
-
-  /**
-   * Makes a call that sends something, and sees to it that it is sent. A thread that reads sends
-   * for all threads of the connection; in libvirt 9.0 it misses what comes while it is just about
-   * to wait, and sends it only once the console prints something, which may be never. Any other
-   * request wakes it again.
-   */
-  private int send(IntSupplier call) {
-    Future<?> waking =
-        WAKING.scheduleWithFixedDelay(
-            guest::state, WAKE_MILLIS, WAKE_MILLIS, TimeUnit.MILLISECONDS);
-    try {
-      return call.getAsInt();
-    } finally {
-      waking.cancel(false);
+      lock.unlock();
     }
   }
 
@@ -153,20 +163,23 @@ public final class GuestConsole implements AutoCloseable {
    */
   @Override
   public void close() {
-    synchronized (this) {
-      if (closed) {
-        return;
-      }
-      closed = true;
-    }
-    send(() -> LibvirtLibrary.calls().virStreamAbort(stream));
     try {
-      if (lock.writeLock().tryLock(CLOSE_WAIT_MILLIS, TimeUnit.MILLISECONDS)) {
-        LibvirtLibrary.calls().virStreamFree(stream);
-        lock.writeLock().unlock();
+      if (!lock.tryLock(CLOSE_WAIT_MILLIS, TimeUnit.MILLISECONDS)) {
+        return;
       }
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
+      return;
+    }
+    try {
+      if (!closed) {
+        closed = true;
+        LibvirtLibrary.calls().virStreamAbort(stream);
+        LibvirtLibrary.calls().virStreamFree(stream);
+        used.signalAll();
+      }
+    } finally {
+      lock.unlock();
     }
   }
 }
