@@ -48,15 +48,18 @@ static bool peek(const struct graft_mirror *m, size_t at, uint8_t *to, size_t by
   return process_vm_readv(getpid(), &here, 1, &there, 1, 0) == (ssize_t)bytes;
 }
 
-/* What a graph's copies have written is in short runs if it was much the same before; the kernel writes many in a call. */
+/* Runs of bytes that the device has changed, which one system call writes to the memory that a graph names: a call for each would take longer than the graph. The base has them once they are written. */
 struct runs {
   struct iovec here[512], there[512];
   size_t count;
   ssize_t bytes;
 };
 
-static bool poke_runs(struct runs *runs) {
+static bool poke_runs(const struct graft_mirror *m, struct runs *runs) {
   bool done = !runs->count || process_vm_writev(getpid(), runs->here, runs->count, runs->there, runs->count, 0) == runs->bytes;
+  for (size_t i = 0; done && i < runs->count; i++) {
+    memcpy(m->base + ((uint8_t *)runs->there[i].iov_base - m->host), runs->here[i].iov_base, runs->here[i].iov_len);
+  }
   runs->count = 0;
   runs->bytes = 0;
   return done;
@@ -65,12 +68,13 @@ static bool poke_runs(struct runs *runs) {
 static bool poke(const struct graft_mirror *m, size_t at, const uint8_t *from, size_t bytes, struct runs *runs) {
   if (m->use != GRAFT_MIRROR_GRAPH) {
     memcpy(m->host + at, from, bytes);
+    memcpy(m->base + at, from, bytes);
     return true;
   }
   runs->here[runs->count] = (struct iovec){(void *)from, bytes};
   runs->there[runs->count++] = (struct iovec){m->host + at, bytes};
   runs->bytes += (ssize_t)bytes;
-  return runs->count < sizeof runs->here / sizeof *runs->here || poke_runs(runs);
+  return runs->count < sizeof runs->here / sizeof *runs->here || poke_runs(m, runs);
 }
 
 /* Copies through the memory that client and server share, which the session's calls have to carry out: they may be held up by a host function or a value that a stream waits for. False if that cannot be done. */
@@ -209,9 +213,8 @@ static bool fetch_chunk(struct graft_mirror *m, size_t at, size_t bytes, uint8_t
   runs.bytes = 0;
   for (size_t run = 0, length; (length = graft_merge_run(theirs, ours, base, bytes, &run)); run += length) {
     if (!poke(m, at + run, theirs + run, length, &runs)) return false;
-    memcpy(base + run, theirs + run, length);
   }
-  return poke_runs(&runs);
+  return poke_runs(m, &runs);
 }
 
 void graft_mirror_fetch(struct graft_mirror *m) {

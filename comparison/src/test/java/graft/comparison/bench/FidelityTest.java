@@ -71,7 +71,7 @@ class FidelityTest {
     assertThat(verdicts()).containsEntry("time", "passes").containsEntry("wrong", "differs");
   }
 
-  /** Two runs within a second agree about it; a third one does not. */
+  /** The first two runs of each script print the same seed, and later runs another one. */
   @Test
   void aNumberThatTheTimeDecidesIsNoDifference() throws Exception {
     String first = "n=$(cat $0.n 2>/dev/null); echo 1$n > $0.n; test ${#n} -lt 2 || n=late; ";

@@ -19,9 +19,9 @@ import org.libvirt.jna.StreamPointer;
  * The open console of a guest, by a stream of libvirt. One thread may read while another writes and
  * a third closes it.
  *
- * <p>Their calls are made one at a time, and none waits for output. In libvirt 9.0 two threads that
- * use a connection at a time can wait for ever: the one that waits for output sends for both, and
- * misses what comes while it is just about to wait.
+ * <p>The calls of these threads to libvirt are made one at a time, and none waits for output. In
+ * libvirt 9.0 two threads that use a connection at a time can wait for ever: the one that waits for
+ * output sends for both, and misses what comes while it is just about to wait.
  *
  * @see <a href="https://libvirt.org/html/libvirt-libvirt-domain.html#virDomainOpenConsole">
  *     virDomainOpenConsole</a>
