@@ -37,30 +37,25 @@ static double call(unsigned rounds) {
   return now() - start;
 }
 
-static int by_value(const void *a, const void *b) {
-  double x = *(const double *)a, y = *(const double *)b;
-  return (x > y) - (x < y);
-}
-
-/* One call alone may be long because the machine was busy. */
-static double shortest_call(unsigned rounds) {
-  double shortest = call(rounds);
-  for (int i = 0; i < 4; i++) {
+/* What 20 times as many rounds take longer, in microseconds, which leaves out the time of launch and wait. A busy machine makes
+ * calls longer and never shorter: the shortest of each kind are compared. */
+static double longer(unsigned rounds) {
+  double many = call(rounds), few = call(rounds / 20);
+  for (int i = 0; i < 20; i++) {
     double took = call(rounds);
-    if (took < shortest) shortest = took;
+    if (took < many) many = took;
+    took = call(rounds / 20);
+    if (took < few) few = took;
   }
-  return shortest;
+  return many - few;
 }
 
-/* The median of what 20 times as many rounds take longer, which leaves out the time of launch and wait. */
 static void calibrate(void) {
-  double times[21];
   unsigned rounds = 1000;
-  while (shortest_call(rounds) < 2000 && rounds < 1u << 30) rounds *= 2;
-  for (int i = 0; i < 21; i++) times[i] = call(rounds) - call(rounds / 20);
-  qsort(times, 21, sizeof *times, by_value);
-  if (times[10] <= 0) fail("the machine is too busy: a long kernel took no longer than a short one");
-  figure("rounds", 0, rounds * 0.95 / times[10], "1/us");
+  double microseconds;
+  while ((microseconds = longer(rounds)) < 2000 && rounds < 1u << 30) rounds *= 2;
+  if (microseconds <= 0) fail("the machine is too busy: a long kernel took no longer than a short one");
+  figure("rounds", 0, rounds * 0.95 / microseconds, "1/us");
 }
 
 static void busy(unsigned rounds, double start) {
