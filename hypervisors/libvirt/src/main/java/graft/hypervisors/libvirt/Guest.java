@@ -23,6 +23,7 @@ import java.util.UUID;
 import java.util.function.Function;
 import java.util.function.ToIntFunction;
 import org.libvirt.jna.CString;
+import org.libvirt.jna.ConnectionPointer;
 import org.libvirt.jna.DomainPointer;
 import org.libvirt.jna.Libvirt;
 import org.libvirt.jna.virDomainInfo;
@@ -396,7 +397,13 @@ public final class Guest {
    *     the console takes no input
    */
   public GuestConsole openConsole(boolean force) {
-    return connection.with(c -> with(domain -> GuestConsole.open(this, c, domain, force)));
+    Connection.Lent own = connection.lend();
+    try {
+      return with(own.pointer(), domain -> GuestConsole.open(this, own, domain, force));
+    } catch (RuntimeException e) {
+      own.close();
+      throw e;
+    }
   }
 
   Attempt attempt(String action) {
@@ -409,16 +416,17 @@ public final class Guest {
 
   /** Looks the domain up, passes the pointer to {@code call} and frees the pointer. */
   <T> T with(Function<DomainPointer, T> call) {
-    return connection.with(
-        c -> {
-          Libvirt calls = LibvirtLibrary.calls();
-          DomainPointer domain =
-              attempt("find").check(calls.virDomainLookupByUUIDString(c, uuid.toString()));
-          try {
-            return call.apply(domain);
-          } finally {
-            calls.virDomainFree(domain);
-          }
-        });
+    return connection.with(c -> with(c, call));
+  }
+
+  private <T> T with(ConnectionPointer c, Function<DomainPointer, T> call) {
+    Libvirt calls = LibvirtLibrary.calls();
+    DomainPointer domain =
+        attempt("find").check(calls.virDomainLookupByUUIDString(c, uuid.toString()));
+    try {
+      return call.apply(domain);
+    } finally {
+      calls.virDomainFree(domain);
+    }
   }
 }

@@ -2,6 +2,7 @@ package graft.hypervisors.libvirt;
 
 import com.sun.jna.ptr.LongByReference;
 import graft.hypervisors.libvirt.calls.Attempt;
+import graft.hypervisors.libvirt.calls.Connection;
 import graft.hypervisors.libvirt.calls.HypervisorException;
 import graft.hypervisors.libvirt.calls.LibvirtError;
 import graft.hypervisors.libvirt.calls.LibvirtLibrary;
@@ -9,15 +10,14 @@ import java.nio.ByteBuffer;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
-import org.libvirt.jna.ConnectionPointer;
 import org.libvirt.jna.DomainPointer;
 import org.libvirt.jna.Libvirt;
 import org.libvirt.jna.SizeT;
 import org.libvirt.jna.StreamPointer;
 
 /**
- * The open console of a guest, by a stream of libvirt. One thread may read while another writes and
- * a third closes it.
+ * The open console of a guest, by a stream of libvirt on a connection of its own. One thread may
+ * read while another writes and a third closes it.
  *
  * <p>The calls of these threads to libvirt are made one at a time, and none waits for output. In
  * libvirt 9.0 two threads that use a connection at a time can wait for ever: the one that waits for
@@ -45,7 +45,7 @@ public final class GuestConsole implements AutoCloseable {
 
   private final Attempt reading;
   private final Attempt writing;
-  private final ConnectionPointer connection;
+  private final Connection.Lent connection;
   private final StreamPointer stream;
   private final ReentrantLock lock = new ReentrantLock(true);
   private final Condition used = lock.newCondition();
@@ -53,18 +53,19 @@ public final class GuestConsole implements AutoCloseable {
   private final ByteBuffer out = ByteBuffer.allocateDirect(PIECE);
   private boolean closed;
 
-  private GuestConsole(Guest guest, ConnectionPointer connection, StreamPointer stream) {
+  private GuestConsole(Guest guest, Connection.Lent connection, StreamPointer stream) {
     this.reading = guest.attempt("read the console of");
     this.writing = guest.attempt("write to the console of");
     this.connection = connection;
     this.stream = stream;
   }
 
+  /** Opens a guest's console. The connection is given back when the console is closed. */
   static GuestConsole open(
-      Guest guest, ConnectionPointer connection, DomainPointer domain, boolean force) {
+      Guest guest, Connection.Lent connection, DomainPointer domain, boolean force) {
     Libvirt calls = LibvirtLibrary.calls();
     Attempt attempt = guest.attempt("open the console of");
-    StreamPointer stream = attempt.check(calls.virStreamNew(connection, NONBLOCK));
+    StreamPointer stream = attempt.check(calls.virStreamNew(connection.pointer(), NONBLOCK));
     // The LXC driver knows no flag, and gives the console to everybody.
     int flags = force && !guest.isContainer() ? FORCE : 0;
     if (LibvirtLibrary.extras().virDomainOpenConsole(domain, null, stream, flags) < 0) {
@@ -135,7 +136,8 @@ public final class GuestConsole implements AutoCloseable {
   /** Asks the daemon for anything: what has come before the answer is output of the stream. */
   private void fetch() {
     reading.check(
-        LibvirtLibrary.calls().virConnectGetLibVersion(connection, new LongByReference()));
+        LibvirtLibrary.calls()
+            .virConnectGetLibVersion(connection.pointer(), new LongByReference()));
   }
 
   /** Writes what a person or a program types at the console. */
@@ -159,7 +161,7 @@ public final class GuestConsole implements AutoCloseable {
 
   /**
    * Gives the console back, which ends a {@link #read} in progress. If a call hangs in libvirt, the
-   * stream's memory is left to the end of the process.
+   * stream and its connection are left to the end of the process.
    */
   @Override
   public void close() {
@@ -176,6 +178,7 @@ public final class GuestConsole implements AutoCloseable {
         closed = true;
         LibvirtLibrary.calls().virStreamAbort(stream);
         LibvirtLibrary.calls().virStreamFree(stream);
+        connection.close();
         used.signalAll();
       }
     } finally {

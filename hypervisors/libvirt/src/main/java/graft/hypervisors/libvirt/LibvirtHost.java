@@ -247,7 +247,7 @@ public final class LibvirtHost implements AutoCloseable {
         });
   }
 
-  /** Closes the connection; guests keep running. The call never takes more than two seconds. */
+  /** Closes the connection; guests keep running. Calls in progress are not waited for. */
   @Override
   public void close() {
     connection.close();

@@ -5,10 +5,12 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 import static org.junit.jupiter.api.Assertions.assertTimeoutPreemptively;
 
+import com.sun.jna.ptr.LongByReference;
 import graft.common.values.MemorySize;
 import graft.hypervisors.libvirt.calls.Connection;
 import graft.hypervisors.libvirt.calls.HypervisorException;
 import graft.hypervisors.libvirt.calls.LibvirtError;
+import graft.hypervisors.libvirt.calls.LibvirtLibrary;
 import graft.hypervisors.libvirt.calls.LibvirtUri;
 import graft.hypervisors.libvirt.calls.NotFoundException;
 import graft.hypervisors.libvirt.capabilities.HostCapabilities;
@@ -22,13 +24,19 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.UUID;
+import java.util.concurrent.Callable;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.CyclicBarrier;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.libvirt.jna.ConnectionPointer;
 import org.w3c.dom.Document;
 
 /**
@@ -224,6 +232,52 @@ class LibvirtHostIntegrationTest {
     assertThat(call.isAlive()).isTrue();
     end.countDown();
     call.join();
+  }
+
+  @Test
+  void threadsThatCallAtTheSameTimeHaveConnectionsOfTheirOwn() throws Exception {
+    Connection connection = Connection.open(LibvirtUri.parse("test:///default"));
+    CyclicBarrier together = new CyclicBarrier(2);
+    Callable<ConnectionPointer> call =
+        () ->
+            connection.with(
+                pointer -> {
+                  await(together);
+                  return pointer;
+                });
+    ExecutorService threads = Executors.newFixedThreadPool(2);
+    try {
+      Future<ConnectionPointer> one = threads.submit(call);
+      Future<ConnectionPointer> other = threads.submit(call);
+      assertThat(one.get()).isNotEqualTo(other.get());
+      Set<ConnectionPointer> opened = Set.of(one.get(), other.get());
+      try (Connection.Lent first = connection.lend();
+          Connection.Lent second = connection.lend()) {
+        assertThat(Set.of(first.pointer(), second.pointer())).isEqualTo(opened);
+      }
+    } finally {
+      threads.shutdown();
+      connection.close();
+    }
+  }
+
+  private static void await(CyclicBarrier barrier) {
+    try {
+      barrier.await(1, TimeUnit.MINUTES);
+    } catch (Exception e) {
+      throw new IllegalStateException(e);
+    }
+  }
+
+  @Test
+  void aConnectionThatWasLentWhenAllWereClosedIsClosedByItsHolder() {
+    Connection connection = Connection.open(LibvirtUri.parse("test:///default"));
+    Connection.Lent lent = connection.lend();
+    connection.close();
+    LongByReference version = new LongByReference();
+    assertThat(LibvirtLibrary.calls().virConnectGetLibVersion(lent.pointer(), version)).isZero();
+    lent.close();
+    assertThatIllegalStateException().isThrownBy(connection::lend).withMessageContaining("closed");
   }
 
   /** A host of the test driver, whose only guest is paused (virDomainState 3). */

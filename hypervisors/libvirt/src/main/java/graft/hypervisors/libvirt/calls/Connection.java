@@ -1,33 +1,42 @@
 package graft.hypervisors.libvirt.calls;
 
 import graft.hypervisors.libvirt.calls.HypervisorException.Failure;
+import java.util.ArrayDeque;
+import java.util.Deque;
 import java.util.Optional;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.locks.ReentrantReadWriteLock;
 import java.util.function.Function;
 import org.libvirt.jna.ConnectionPointer;
 
 /**
- * A native connection that cannot be used after it was closed: calls hold a read lock, {@link
- * #close} takes the write lock. There is no event loop, so that there is no thread to stop and no
- * keep-alive.
+ * A host's libvirt daemon, by native connections that one thread uses at a time: a thread that
+ * calls while others do gets a connection of its own. Threads may share one by libvirt's rules, but
+ * then one of them sends and receives for all, and in libvirt 9.0 it can miss that another has
+ * something to send until its own call ends. There is no event loop, so that there is no thread to
+ * stop and no keep-alive.
  */
 public final class Connection {
 
-  private static final long CLOSE_WAIT_MILLIS = 2_000;
-
   private final LibvirtUri uri;
-  private final ReentrantReadWriteLock lock = new ReentrantReadWriteLock();
-  private volatile boolean closed;
-  private ConnectionPointer pointer;
+  private final Deque<ConnectionPointer> idle = new ArrayDeque<>();
+  private boolean closed;
 
-  private Connection(LibvirtUri uri, ConnectionPointer pointer) {
+  private Connection(LibvirtUri uri) {
     this.uri = uri;
-    this.pointer = pointer;
   }
 
+  /**
+   * Connects to a daemon.
+   *
+   * @throws HostUnreachableException if it does not answer
+   */
   public static Connection open(LibvirtUri uri) {
     LibvirtLibrary.load(uri);
+    Connection opened = new Connection(uri);
+    opened.idle.push(opened.connect());
+    return opened;
+  }
+
+  private ConnectionPointer connect() {
     ConnectionPointer pointer = LibvirtLibrary.calls().virConnectOpen(uri.toString());
     if (pointer == null) {
       Optional<LibvirtError> error = Attempt.lastError();
@@ -35,7 +44,7 @@ public final class Connection {
       throw new HostUnreachableException(
           new Failure("open", uri.toString(), reason, Advice.onOpen(uri, reason), error), null);
     }
-    return new Connection(uri, pointer);
+    return pointer;
   }
 
   public LibvirtUri uri() {
@@ -47,41 +56,65 @@ public final class Connection {
     return kind + " '" + name + "' at " + uri;
   }
 
+  /** Makes calls with a connection that nobody else uses meanwhile. */
   public <T> T with(Function<ConnectionPointer, T> call) {
-    lock.readLock().lock();
-    try {
-      if (closed) {
-        throw new IllegalStateException("the connection to " + uri + " is closed");
-      }
-      return call.apply(pointer);
-    } finally {
-      lock.readLock().unlock();
+    try (Lent lent = lend()) {
+      return call.apply(lent.pointer());
     }
   }
 
   /**
-   * Closes the connection once no call is in progress. If a call hangs in libvirt, the connection
-   * stays open until the process ends: this is better than to hang as well, or to free memory that
-   * the call still uses.
+   * A connection for what outlives one call.
+   *
+   * @throws HostUnreachableException if there is none to spare and the daemon accepts no other
+   */
+  public Lent lend() {
+    ConnectionPointer pointer;
+    synchronized (this) {
+      if (closed) {
+        throw new IllegalStateException("the connection to " + uri + " is closed");
+      }
+      pointer = idle.poll();
+    }
+    return new Lent(pointer == null ? connect() : pointer);
+  }
+
+  /** A native connection for its holder alone. */
+  public final class Lent implements AutoCloseable {
+    private final ConnectionPointer pointer;
+
+    private Lent(ConnectionPointer pointer) {
+      this.pointer = pointer;
+    }
+
+    public ConnectionPointer pointer() {
+      return pointer;
+    }
+
+    /** Gives it back, once. */
+    @Override
+    public void close() {
+      synchronized (Connection.this) {
+        if (!closed) {
+          idle.push(pointer);
+          return;
+        }
+      }
+      LibvirtLibrary.calls().virConnectClose(pointer);
+    }
+  }
+
+  /**
+   * Closes the connections, and each one that is in use when it is given back: a call that hangs in
+   * libvirt is not waited for.
    */
   public void close() {
-    closed = true;
-    boolean locked = false;
-    try {
-      locked = lock.writeLock().tryLock(CLOSE_WAIT_MILLIS, TimeUnit.MILLISECONDS);
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
+    Deque<ConnectionPointer> unused;
+    synchronized (this) {
+      closed = true;
+      unused = new ArrayDeque<>(idle);
+      idle.clear();
     }
-    if (!locked) {
-      return;
-    }
-    try {
-      if (pointer != null) {
-        LibvirtLibrary.calls().virConnectClose(pointer);
-        pointer = null;
-      }
-    } finally {
-      lock.writeLock().unlock();
-    }
+    unused.forEach(LibvirtLibrary.calls()::virConnectClose);
   }
 }
