@@ -43,18 +43,23 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Random;
 import java.util.Set;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.MethodOrderer;
+import org.junit.jupiter.api.Order;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestMethodOrder;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.w3c.dom.Element;
 
 /** One guest runs under the real system daemon for all tests of this class. */
 @Tag("integration")
+@TestMethodOrder(MethodOrderer.OrderAnnotation.class)
 class KvmGuestIntegrationTest {
 
   private static final String NAME = "libvirttest-guest-" + ProcessHandle.current().pid();
@@ -231,8 +236,11 @@ class KvmGuestIntegrationTest {
   @Timeout(60)
   void theConsoleTakesInputFromOneProgramAtATime() {
     assertThat(guest.consoleTakesInput()).isTrue();
-    String reader = "exec </dev/ttyS0 >/dev/ttyS0; while read -r line; do echo got $line; done";
-    agent.exec(AgentCommand.shell("setsid sh -c '" + reader + "' >/dev/null 2>&1 </dev/null &"));
+    String reader =
+        "exec </dev/ttyS0 >/dev/ttyS0;"
+            + " while read -r line && [ \"$line\" != end ]; do echo got $line; done;"
+            + " echo reader ended";
+    background(reader);
     GuestConsole first = guest.openConsole(false);
     first.write("one\n".getBytes(StandardCharsets.UTF_8), 4);
     awaitText(first, "got one");
@@ -245,7 +253,10 @@ class KvmGuestIntegrationTest {
       assertThat(rest(first)).as("the first one ended").doesNotContain("got two");
     }
     first.close();
-    guest.openConsole(false).close();
+    try (GuestConsole third = guest.openConsole(false)) {
+      third.write("end\n".getBytes(StandardCharsets.UTF_8), 4);
+      awaitText(third, "reader ended");
+    }
     assertThat(guest.consoleLog().orElseThrow().tail(20))
         .as("what is shown is kept, too")
         .contains("got one", "got two");
@@ -269,6 +280,42 @@ class KvmGuestIntegrationTest {
       console.close();
       reader.join();
     }
+  }
+
+  /** The last test: what was in the console's log before is gone. */
+  @Test
+  @Order(Integer.MAX_VALUE)
+  @Timeout(value = 120, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+  void keysArriveWhileTheGuestFloodsItsConsole() throws Exception {
+    assertThat(agent.exec(AgentCommand.shell("stty -echo </dev/ttyS0")).exitCode()).hasValue(0);
+    // The console is hung up when a session's leader that has opened it ends: children open it.
+    background("head -n 1 </dev/ttyS0 >/tmp/typed & wait");
+    background("yes flood >/dev/ttyS0 & echo $! >/tmp/flood; wait");
+    AtomicLong shown = new AtomicLong();
+    try (GuestConsole console = guest.openConsole(true)) {
+      Thread reader =
+          new Thread(
+              () -> {
+                byte[] buffer = new byte[1000];
+                for (int count = 1; count > 0; count = console.read(buffer)) {
+                  shown.addAndGet(count);
+                }
+              });
+      reader.start();
+      await("the flood is shown", () -> shown.get() > 20_000);
+      console.write("typed\n".getBytes(StandardCharsets.UTF_8), 6);
+      await(
+          "the keys have arrived",
+          () -> agent.exec(AgentCommand.shell("cat /tmp/typed")).outputText().endsWith("typed\n"));
+      long before = shown.get();
+      await("the flood goes on", () -> shown.get() > before);
+    } finally {
+      agent.exec(AgentCommand.shell("kill $(cat /tmp/flood)"));
+    }
+  }
+
+  private static void background(String script) {
+    agent.exec(AgentCommand.shell("setsid sh -c '" + script + "' >/dev/null 2>&1 </dev/null &"));
   }
 
   private static void awaitText(GuestConsole console, String text) {
