@@ -30,7 +30,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.api.parallel.Isolated;
 
 /** Everybody who would like to be taken for a node, and peers that do not speak TLS to the end. */
-@Timeout(120)
+@Timeout(300)
 @Isolated("it counts the threads of this process")
 class CertificateAttackTest {
   private static final Duration LIMIT = Duration.ofSeconds(4);

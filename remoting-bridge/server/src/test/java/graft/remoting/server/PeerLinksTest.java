@@ -262,6 +262,18 @@ class PeerLinksTest {
     }
   }
 
+  /** A peer that was welcomed may tell its client at once to have this end send. */
+  @Test
+  void aLinkHasItsConnectionWhenThePeerIsWelcome() throws Exception {
+    long address = target.allocate(4096);
+    for (int link = 0; link < 8; link++) {
+      try (WireClient peer = hostile(link, farWire.ticket(), HandshakeStatus.OK.code())) {
+        assertThat(result(target, "graftPeerSend", with(link, 1, address, 4096))).isZero();
+        peer.receive(24 + 4096);
+      }
+    }
+  }
+
   @Test
   void eachEndChecksItsOwnMemory() throws Exception {
     open();

@@ -3,19 +3,26 @@ package graft.remoting.software;
 import static graft.remoting.software.memory.Native.UNSAFE;
 import static graft.remoting.software.object.CallerMemory.putInt;
 import static graft.remoting.software.object.CallerMemory.putLong;
+import static graft.remoting.software.object.CallerMemory.require;
 
 import graft.remoting.device.CaptureApi;
 import graft.remoting.device.CudaResult;
 import graft.remoting.software.object.Capture;
 import graft.remoting.software.object.Captures;
 import graft.remoting.software.object.CudaException;
+import graft.remoting.software.object.Graph;
 import graft.remoting.software.object.GraphNode;
 import graft.remoting.software.object.Handles;
 import graft.remoting.software.object.Stream;
 import graft.remoting.software.object.Streams;
+import java.util.ArrayList;
+import java.util.List;
 
 /** CUDA driver API: captures of "Stream Management". */
 final class CaptureFunctions implements CaptureApi {
+  /** CU_STREAM_SET_CAPTURE_DEPENDENCIES. */
+  private static final int SET_DEPENDENCIES = 1;
+
   private final Calls calls;
   private final Handles handles;
   private final Streams streams;
@@ -29,19 +36,64 @@ final class CaptureFunctions implements CaptureApi {
     this.captures = captures;
   }
 
+  private Capture begin(long stream, Graph graph) {
+    Stream s = streams.get(stream);
+    if (stream == 0 || stream == 1) {
+      throw new CudaException(
+          CudaResult.STREAM_CAPTURE_UNSUPPORTED, "the legacy stream cannot be captured");
+    }
+    if (s.capture() != null) {
+      throw new CudaException(CudaResult.ILLEGAL_STATE, "the stream is capturing");
+    }
+    return captures.begin(s, graph);
+  }
+
   @Override
   public int cuStreamBeginCapture_v2(long stream, int mode) {
+    return calls.run(() -> begin(stream, new Graph()));
+  }
+
+  @Override
+  public int cuStreamBeginCaptureToGraph(
+      long stream, long graph, long dependencies, long edges, long count, int mode) {
     return calls.run(
         () -> {
-          Stream s = streams.get(stream);
-          if (stream == 0 || stream == 1) {
-            throw new CudaException(
-                CudaResult.STREAM_CAPTURE_UNSUPPORTED, "the legacy stream cannot be captured");
+          Graph g = handles.get(graph, Graph.class);
+          List<GraphNode> before = nodes(g, dependencies, count);
+          begin(stream, g).frontier().addAll(before);
+        });
+  }
+
+  private List<GraphNode> nodes(Graph graph, long array, long count) {
+    List<GraphNode> nodes = new ArrayList<>();
+    for (long i = 0; i < count; i++) {
+      nodes.add(handles.get(UNSAFE.getLong(array + 8 * i), GraphNode.class));
+    }
+    require(nodes.stream().allMatch(node -> node.graph() == graph), "a node of another graph");
+    return nodes;
+  }
+
+  @Override
+  public int cuStreamUpdateCaptureDependencies(
+      long stream, long dependencies, long count, int flags) {
+    return cuStreamUpdateCaptureDependencies_v2(stream, dependencies, 0, count, flags);
+  }
+
+  @Override
+  public int cuStreamUpdateCaptureDependencies_v2(
+      long stream, long dependencies, long edges, long count, int flags) {
+    return calls.run(
+        () -> {
+          require(flags == 0 || flags == SET_DEPENDENCIES, "unknown flags");
+          Capture capture = streams.get(stream).capture();
+          if (capture == null) {
+            throw new CudaException(CudaResult.ILLEGAL_STATE, "the stream is not capturing");
           }
-          if (s.capture() != null) {
-            throw new CudaException(CudaResult.ILLEGAL_STATE, "the stream is capturing");
+          List<GraphNode> next = nodes(capture.graph(), dependencies, count);
+          if (flags == SET_DEPENDENCIES) {
+            capture.frontier().clear();
           }
-          captures.begin(s);
+          capture.frontier().addAll(next);
         });
   }
 
@@ -62,11 +114,15 @@ final class CaptureFunctions implements CaptureApi {
           }
           s.setCapture(null);
           if (capture.isInvalid()) {
-            putLong(graph, 0);
+            if (graph != 0) {
+              putLong(graph, 0);
+            }
             throw new CudaException(
                 CudaResult.STREAM_CAPTURE_INVALIDATED, "the capture is invalid");
           }
-          putLong(graph, handles.handleOf(capture.graph()));
+          if (graph != 0) {
+            putLong(graph, handles.handleOf(capture.graph()));
+          }
         });
   }
 

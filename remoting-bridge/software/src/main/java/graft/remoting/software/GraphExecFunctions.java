@@ -54,7 +54,7 @@ final class GraphExecFunctions implements GraphExecApi {
     return calls.run(
         () -> {
           Graph g = handles.get(graph, Graph.class);
-          require(g.sorted() != null, "the graph has a cycle");
+          require(g.isValid(), "the graph has a cycle, or a node where it cannot be");
           putLong(exec, handles.add(new GraphExec(g, flags)));
         });
   }

@@ -8,6 +8,7 @@ import static graft.remoting.software.object.CallerMemory.require;
 import graft.remoting.device.CudaResult;
 import graft.remoting.device.GraphApi;
 import graft.remoting.software.object.Allocations;
+import graft.remoting.software.object.Conditional;
 import graft.remoting.software.object.Contexts;
 import graft.remoting.software.object.Event;
 import graft.remoting.software.object.Graph;
@@ -24,6 +25,7 @@ final class GraphFunctions implements GraphApi {
   private final Contexts contexts;
   private final BlockCopies blockCopies;
   private final NodeBodies nodeBodies;
+  private final ConditionalNodes conditionalNodes;
 
   GraphFunctions(
       Calls calls,
@@ -36,6 +38,7 @@ final class GraphFunctions implements GraphApi {
     this.contexts = contexts;
     this.blockCopies = blockCopies;
     this.nodeBodies = nodeBodies;
+    this.conditionalNodes = new ConditionalNodes(handles, contexts);
   }
 
   private Graph graph(long handle) {
@@ -78,7 +81,7 @@ final class GraphFunctions implements GraphApi {
     return calls.run(
         () -> {
           Graph gone = graph(graph);
-          gone.nodes().forEach(n -> handles.remove(n.handle()));
+          conditionalNodes.forget(gone);
           handles.remove(graph);
           gone.memory().release();
         });
@@ -88,6 +91,7 @@ final class GraphFunctions implements GraphApi {
   public int cuGraphClone(long clone, long original) {
     return calls.run(
         () -> {
+          ConditionalNodes.refuseCopy(graph(original));
           Graph copy = new Graph(graph(original).memory().share());
           graph(original).copyInto(copy);
           copy.nodes().forEach(n -> n.setHandle(handles.add(n)));
@@ -156,6 +160,7 @@ final class GraphFunctions implements GraphApi {
       long node, long graph, long dependencies, long count, long child) {
     return calls.run(
         () -> {
+          ConditionalNodes.refuseCopy(graph(child));
           Graph copy = new Graph();
           graph(child).copyInto(copy);
           add(new Place(node, graph, dependencies, count), GraphNode.Type.GRAPH, () -> {})
@@ -209,8 +214,24 @@ final class GraphFunctions implements GraphApi {
       case 7 -> cuGraphAddEventRecordNode(node, graph, dependencies, count, UNSAFE.getLong(p));
       case 10 -> cuGraphAddMemAllocNode(node, graph, dependencies, count, p);
       case 11 -> cuGraphAddMemFreeNode(node, graph, dependencies, count, UNSAFE.getLong(p));
+      case 13 ->
+          calls.run(
+              () -> {
+                Conditional conditional = conditionalNodes.create(graph(graph), p);
+                add(
+                        new Place(node, graph, dependencies, count),
+                        GraphNode.Type.CONDITIONAL,
+                        () -> {})
+                    .setConditional(conditional);
+              });
       default -> CudaResult.NOT_SUPPORTED;
     };
+  }
+
+  @Override
+  public int cuGraphConditionalHandleCreate(
+      long handle, long graph, long context, int value, int flags) {
+    return calls.run(() -> putLong(handle, conditionalNodes.condition(graph(graph), value, flags)));
   }
 
   /** CUDA_MEM_ALLOC_NODE_PARAMS: the size at 104, the address at 112. */
@@ -338,7 +359,7 @@ final class GraphFunctions implements GraphApi {
         () -> {
           GraphNode gone = handles.get(node, GraphNode.class);
           gone.graph().remove(gone);
-          handles.remove(node);
+          conditionalNodes.forget(gone);
         });
   }
 

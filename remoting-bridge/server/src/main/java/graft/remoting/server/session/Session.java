@@ -246,7 +246,11 @@ public final class Session implements RecordHandler {
   @Override
   public Consumer<NativeSocket> link(int number) {
     PeerLink link = peers.link(number);
-    return link == null ? null : link::add;
+    if (link == null) {
+      return null;
+    }
+    link.expect();
+    return link::add;
   }
 
   @Override

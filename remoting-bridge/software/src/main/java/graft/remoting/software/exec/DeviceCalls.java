@@ -115,6 +115,12 @@ public final class DeviceCalls {
     }
   }
 
+  /** void cudaGraphSetConditional(handle, unsigned value): the handle is the value's address. */
+  public static void cudaGraphSetConditional(ThreadBlock b, long frame, int thread) {
+    long address = Access.loadI64(frame);
+    Access.storeI32(Access.generic(b, address, 4, thread), Access.loadI32(frame + 16));
+  }
+
   /** __assertfail(message, file, line, function, character size). */
   public static void assertFail(ThreadBlock b, long frame, int thread) {
     Reader reader = new Reader(b, thread);

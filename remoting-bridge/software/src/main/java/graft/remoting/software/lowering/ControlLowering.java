@@ -242,7 +242,7 @@ final class ControlLowering extends InstructionGroup {
   /** The functions that CUDA's device runtime provides. */
   private void callSystem(Instruction i, String name, int area) {
     switch (name) {
-      case "vprintf", "malloc", "free", "__assertfail" -> {
+      case "vprintf", "malloc", "free", "__assertfail", "cudaGraphSetConditional" -> {
         String method = name.equals("__assertfail") ? "assertFail" : name;
         at.emit(
             new Node.Effect(

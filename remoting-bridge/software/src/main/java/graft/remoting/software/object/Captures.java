@@ -8,11 +8,14 @@ import java.util.concurrent.ConcurrentHashMap;
 public final class Captures {
   private final Map<Graph, Capture> captures = new ConcurrentHashMap<>();
 
-  /** Begins a capture in a stream. */
-  public void begin(Stream origin) {
-    Capture capture = new Capture(new Graph(), origin);
-    captures.put(capture.graph(), capture);
+  /** Begins a capture in a stream, into a graph that no other capture builds. */
+  public Capture begin(Stream origin, Graph graph) {
+    Capture capture = new Capture(graph, origin);
+    if (captures.putIfAbsent(graph, capture) != null) {
+      throw new CudaException(CudaResult.INVALID_VALUE, "another capture builds the graph");
+    }
     origin.setCapture(capture);
+    return capture;
   }
 
   /** Returns the capture that builds a graph. */

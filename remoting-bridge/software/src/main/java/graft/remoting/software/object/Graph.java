@@ -7,10 +7,12 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.stream.Stream;
 
 /** A CUgraph: nodes and their dependencies. */
 public final class Graph {
   private final List<GraphNode> nodes = new ArrayList<>();
+  private final List<Conditional.Condition> conditions = new ArrayList<>();
   private final GraphMemory memory;
 
   public Graph() {
@@ -28,6 +30,34 @@ public final class Graph {
 
   public List<GraphNode> nodes() {
     return nodes;
+  }
+
+  /** The conditions that were made for conditional nodes of this graph. */
+  public List<Conditional.Condition> conditions() {
+    return conditions;
+  }
+
+  /** The graphs within its nodes. */
+  private Stream<Graph> parts() {
+    return nodes.stream()
+        .flatMap(
+            n ->
+                n.conditional() != null
+                    ? n.conditional().bodies().stream()
+                    : Stream.ofNullable(n.child()));
+  }
+
+  /** The conditions of this graph and of those within its nodes. */
+  List<Conditional.Condition> allConditions() {
+    return Stream.concat(
+            conditions.stream(), parts().flatMap(part -> part.allConditions().stream()))
+        .toList();
+  }
+
+  /** Whether there is no cycle, and no node where it cannot be. */
+  public boolean isValid() {
+    return sorted() != null
+        && nodes.stream().allMatch(n -> n.conditional() == null || n.conditional().isValid());
   }
 
   public GraphNode add(GraphNode.Type type, Runnable body, Collection<GraphNode> dependencies) {
@@ -75,8 +105,12 @@ public final class Graph {
       GraphNode c = copy.add(n.type(), n.body(), dependencies);
       c.setChild(n.child());
       c.setAddress(n.address());
+      if (n.conditional() != null) {
+        c.setConditional(n.conditional().copy(copy.memory(), made));
+      }
       made.put(n, c);
     }
+    copy.conditions.addAll(conditions);
     return made;
   }
 }

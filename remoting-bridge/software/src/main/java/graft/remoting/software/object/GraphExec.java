@@ -39,18 +39,38 @@ public final class GraphExec {
 
   /** Returns whether a graph has the same shape, so that it can replace this one. */
   public synchronized boolean matches(Graph other) {
-    if (other.nodes().size() != graph.nodes().size()) {
+    return haveSameShape(graph, other);
+  }
+
+  private static boolean haveSameShape(Graph one, Graph other) {
+    List<GraphNode> mine = one.sorted();
+    List<GraphNode> theirs = other.sorted();
+    if (theirs == null || theirs.size() != mine.size()) {
       return false;
     }
-    List<GraphNode> mine = graph.sorted();
-    List<GraphNode> theirs = other.sorted();
-    for (int i = 0; theirs != null && i < mine.size(); i++) {
+    for (int i = 0; i < mine.size(); i++) {
       if (mine.get(i).type() != theirs.get(i).type()
-          || mine.get(i).dependencies().size() != theirs.get(i).dependencies().size()) {
+          || mine.get(i).dependencies().size() != theirs.get(i).dependencies().size()
+          || !haveSameShape(mine.get(i).conditional(), theirs.get(i).conditional())) {
         return false;
       }
     }
-    return theirs != null;
+    return true;
+  }
+
+  private static boolean haveSameShape(Conditional one, Conditional other) {
+    if (one == null || other == null) {
+      return one == other;
+    }
+    if (one.kind() != other.kind() || one.bodies().size() != other.bodies().size()) {
+      return false;
+    }
+    for (int i = 0; i < one.bodies().size(); i++) {
+      if (!haveSameShape(one.bodies().get(i), other.bodies().get(i))) {
+        return false;
+      }
+    }
+    return true;
   }
 
   /** This graph's copy of a node of its source, or null. */
@@ -73,7 +93,9 @@ public final class GraphExec {
   /** Starts all nodes in a stream; later work of the stream runs after they have finished. */
   public synchronized void launch(Stream stream) {
     Context context = stream.context();
-    Task start = context.submit(stream, () -> {}, List.of());
+    List<Conditional.Condition> conditions = graph.allConditions();
+    Task start =
+        context.submit(stream, () -> conditions.forEach(Conditional.Condition::assign), List.of());
     List<Task> all = new ArrayList<>();
     all.add(start);
     launchNodes(graph, context, List.of(start), all);
@@ -95,6 +117,9 @@ public final class GraphExec {
       } else if (node.child() != null) {
         List<Task> inner = launchNodes(node.child(), context, dependencies, all);
         made = inner.isEmpty() ? dependencies : inner;
+      } else if (node.conditional() != null) {
+        Runnable work = node.conditional().work(Set.copyOf(disabled));
+        made = List.of(context.detached(work, dependencies));
       } else {
         made = List.of(context.detached(node.body(), dependencies));
       }

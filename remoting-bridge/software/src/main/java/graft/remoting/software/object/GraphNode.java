@@ -18,7 +18,9 @@ public final class GraphNode {
     SIGNAL_EXTERNAL,
     WAIT_EXTERNAL,
     ALLOCATE,
-    FREE
+    FREE,
+    BATCH_MEM_OP,
+    CONDITIONAL
   }
 
   private final Graph graph;
@@ -26,6 +28,7 @@ public final class GraphNode {
   private final List<GraphNode> dependencies = new ArrayList<>();
   private Runnable body;
   private Graph child;
+  private Conditional conditional;
   private long address;
   private long handle;
 
@@ -61,6 +64,15 @@ public final class GraphNode {
 
   public void setChild(Graph value) {
     child = value;
+  }
+
+  /** What a conditional node runs; null for a node of another type. */
+  public Conditional conditional() {
+    return conditional;
+  }
+
+  public void setConditional(Conditional value) {
+    conditional = value;
   }
 
   /** Returns the memory of an allocation or free node. */

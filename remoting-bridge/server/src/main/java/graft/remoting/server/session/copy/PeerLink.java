@@ -11,6 +11,7 @@ import graft.remoting.server.transport.SocketTransport;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.TimeUnit;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -22,6 +23,9 @@ import org.slf4j.LoggerFactory;
 public final class PeerLink {
   private static final Logger LOG = LoggerFactory.getLogger(PeerLink.class);
   private static final long STACK = 256 << 10;
+
+  /** The longest wait for a connection, in which the session's other calls wait as well. */
+  private static final long CONNECTION_MILLIS = 1_000;
 
   /**
    * What a copy returns whose link has ended. The client copies by itself then, and gets the error
@@ -36,6 +40,10 @@ public final class PeerLink {
 
   @GuardedBy("this")
   private final List<NativeSocket> sockets = new ArrayList<>();
+
+  /** The connections that are being made; the peer may know of them before they are here. */
+  @GuardedBy("this")
+  private int expected;
 
   @GuardedBy("this")
   private boolean closed;
@@ -78,8 +86,18 @@ public final class PeerLink {
     }
   }
 
-  /** Takes over a connection. */
+  /** Announces a connection, which {@link #add} follows. */
+  public synchronized void expect() {
+    expected++;
+  }
+
+  /** Takes over a connection that was announced, or null if it was not made. */
   public synchronized void add(NativeSocket socket) {
+    expected--;
+    notifyAll();
+    if (socket == null) {
+      return;
+    }
     if (closed || sockets.size() == DataConnections.MOST) {
       socket.close();
       return;
@@ -95,6 +113,7 @@ public final class PeerLink {
   public synchronized void close() {
     if (!closed) {
       closed = true;
+      notifyAll();
       connections.fail(new IOException("the link to another server is closed"));
       sockets.forEach(NativeSocket::shutdown);
     }
@@ -164,14 +183,27 @@ public final class PeerLink {
 
   /** Sends a copy that the other end has begun to receive; the reply is sent later. */
   int send(long copy, long source, long bytes, int slot) {
-    synchronized (this) {
-      if (closed || sockets.isEmpty()) {
-        return ENDED;
-      }
+    if (!isConnected()) {
+      return ENDED;
     }
     StagedRead.Sink sink =
         (offset, address, length, sent) ->
             connections.send(copy, offset, address, length, bytes, sent);
     return new StagedRead(device, state, slot, source, bytes, 0, sink, true).begin();
+  }
+
+  /** Waits for a moment for a connection that is announced. */
+  private synchronized boolean isConnected() {
+    long end = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(CONNECTION_MILLIS);
+    long left = CONNECTION_MILLIS;
+    try {
+      while (sockets.isEmpty() && expected > 0 && !closed && left > 0) {
+        wait(left);
+        left = TimeUnit.NANOSECONDS.toMillis(end - System.nanoTime());
+      }
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+    return !closed && !sockets.isEmpty();
   }
 }

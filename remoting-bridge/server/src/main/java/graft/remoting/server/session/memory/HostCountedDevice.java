@@ -37,7 +37,13 @@ public final class HostCountedDevice extends ForwardingDevice {
    */
   private final Map<Long, Long> copies = new HashMap<>();
 
+  /** The captures into graphs that existed before, by the streams in which they began. */
+  private final Map<Long, ToGraph> toGraphs = new HashMap<>();
+
   private record Code(long bytes, long context) {}
+
+  /** A capture into a graph, and how many nodes the graph had when it began. */
+  private record ToGraph(long graph, long nodes) {}
 
   public HostCountedDevice(CudaDevice next, HostMemory memory) {
     super(next);
@@ -118,12 +124,14 @@ public final class HostCountedDevice extends ForwardingDevice {
    * it, which can contain further ones.
    */
   private long weight(long graph) {
+    return nodes(graph) * HostMemory.OBJECT + copies.getOrDefault(graph, 0L);
+  }
+
+  private long nodes(long graph) {
     try (Scratch count = new Scratch(8)) {
-      long nodes =
-          next.cuGraphGetNodes(graph, 0, count.address()) == CudaResult.SUCCESS
-              ? Memory.getLong(count.address())
-              : 0;
-      return nodes * HostMemory.OBJECT + copies.getOrDefault(graph, 0L);
+      return next.cuGraphGetNodes(graph, 0, count.address()) == CudaResult.SUCCESS
+          ? Memory.getLong(count.address())
+          : 0;
     }
   }
 
@@ -180,10 +188,34 @@ public final class HostCountedDevice extends ForwardingDevice {
     return answer;
   }
 
-  /** Counts the nodes of a captured graph, whose number is known only now. */
+  @Override
+  public int cuStreamBeginCaptureToGraph(
+      long stream, long graph, long dependencies, long edges, long count, int mode) {
+    if (!memory.take(0)) {
+      return CudaResult.OUT_OF_MEMORY;
+    }
+    ToGraph begun = new ToGraph(graph, nodes(graph));
+    int answer = next.cuStreamBeginCaptureToGraph(stream, graph, dependencies, edges, count, mode);
+    if (answer == CudaResult.SUCCESS) {
+      toGraphs.put(stream, begun);
+    }
+    return answer;
+  }
+
+  /**
+   * Counts the nodes of a captured graph, whose number is known only now. Those in a graph that
+   * existed before stay even if they are too many.
+   */
   @Override
   public int cuStreamEndCapture(long stream, long graph) {
     int answer = next.cuStreamEndCapture(stream, graph);
+    ToGraph begun = toGraphs.remove(stream);
+    if (begun != null) {
+      long bytes = Math.max(0, nodes(begun.graph()) - begun.nodes()) * HostMemory.OBJECT;
+      memory.takeBeyond(bytes);
+      copies.merge(begun.graph(), bytes, Long::sum);
+      return answer;
+    }
     if (answer != CudaResult.SUCCESS || graph == 0 || Memory.getLong(graph) == 0) {
       return answer;
     }
@@ -200,6 +232,7 @@ public final class HostCountedDevice extends ForwardingDevice {
   @Override
   public int cuGraphDestroy(long graph) {
     ended(graph);
+    toGraphs.values().removeIf(begun -> begun.graph() == graph);
     return next.cuGraphDestroy(graph);
   }
 

@@ -129,6 +129,15 @@ public final class HostMemory {
     return null;
   }
 
+  /**
+   * Counts {@code bytes} that are held already, if need be beyond the limit, which then refuses all
+   * that is to be held further.
+   */
+  public synchronized void takeBeyond(long bytes) {
+    held += bytes;
+    guest.add(GuestUse.Resource.HOST_MEMORY, bytes);
+  }
+
   /** Stops counting {@code bytes} that were released. */
   public synchronized void give(long bytes) {
     held -= bytes;
