@@ -189,6 +189,12 @@ public final class HostCountedDevice extends ForwardingDevice {
   }
 
   @Override
+  public int cuStreamBeginCapture_v2(long stream, int mode) {
+    toGraphs.remove(stream); // of a stream that was destroyed while it captured
+    return next.cuStreamBeginCapture_v2(stream, mode);
+  }
+
+  @Override
   public int cuStreamBeginCaptureToGraph(
       long stream, long graph, long dependencies, long edges, long count, int mode) {
     if (!memory.take(0)) {
