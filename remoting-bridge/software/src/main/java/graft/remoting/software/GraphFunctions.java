@@ -9,6 +9,7 @@ import graft.remoting.device.CudaResult;
 import graft.remoting.device.GraphApi;
 import graft.remoting.software.object.Allocations;
 import graft.remoting.software.object.Conditional;
+import graft.remoting.software.object.ConditionalNodes;
 import graft.remoting.software.object.Contexts;
 import graft.remoting.software.object.Event;
 import graft.remoting.software.object.Graph;

@@ -24,8 +24,7 @@ public interface RecordHandler {
   /**
    * Prepares for a connection of another server under the client's number of a link.
    *
-   * @return what takes the connection over, or null if it was not made; null if the session may
-   *     have no further link
+   * @return what takes the connection over; null if the session may have no further link
    */
   default Consumer<NativeSocket> link(int number) {
     return null;

@@ -246,11 +246,7 @@ public final class Session implements RecordHandler {
   @Override
   public Consumer<NativeSocket> link(int number) {
     PeerLink link = peers.link(number);
-    if (link == null) {
-      return null;
-    }
-    link.expect();
-    return link::add;
+    return link == null ? null : link::add;
   }
 
   @Override

@@ -383,30 +383,16 @@ final class WorkerSession {
       if (added.tlsKey().array().length == 0) {
         link.accept(connection);
       } else {
-        apart(connection, () -> encrypt(added, connection, isOurs, link));
+        apart(
+            connection,
+            () ->
+                link.accept(
+                    isOurs
+                        ? TlsSocket.connect(connection, added.tlsKey(), TLS_LIMIT)
+                        : TlsSocket.accept(connection, added.tlsKey(), TLS_LIMIT)));
       }
     } catch (IOException e) {
       refuse(connection, e);
-      if (link != null) {
-        link.accept(null);
-      }
-    }
-  }
-
-  private static void encrypt(
-      ControlMessage.AddPeer added,
-      NativeSocket connection,
-      boolean isOurs,
-      Consumer<NativeSocket> link)
-      throws IOException {
-    NativeSocket encrypted = null;
-    try {
-      encrypted =
-          isOurs
-              ? TlsSocket.connect(connection, added.tlsKey(), TLS_LIMIT)
-              : TlsSocket.accept(connection, added.tlsKey(), TLS_LIMIT);
-    } finally {
-      link.accept(encrypted);
     }
   }
 

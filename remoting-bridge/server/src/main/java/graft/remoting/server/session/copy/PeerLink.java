@@ -41,9 +41,9 @@ public final class PeerLink {
   @GuardedBy("this")
   private final List<NativeSocket> sockets = new ArrayList<>();
 
-  /** The connections that are being made; the peer may know of them before they are here. */
+  /** Whether a copy has waited for the first connection. */
   @GuardedBy("this")
-  private int expected;
+  private boolean hasWaited;
 
   @GuardedBy("this")
   private boolean closed;
@@ -86,24 +86,15 @@ public final class PeerLink {
     }
   }
 
-  /** Announces a connection, which {@link #add} follows. */
-  public synchronized void expect() {
-    expected++;
-  }
-
-  /** Takes over a connection that was announced, or null if it was not made. */
+  /** Takes over a connection. */
   public synchronized void add(NativeSocket socket) {
-    expected--;
-    notifyAll();
-    if (socket == null) {
-      return;
-    }
     if (closed || sockets.size() == DataConnections.MOST) {
       socket.close();
       return;
     }
     sockets.add(socket);
     connections.add(new SocketTransport(socket));
+    notifyAll();
   }
 
   /**
@@ -192,14 +183,17 @@ public final class PeerLink {
     return new StagedRead(device, state, slot, source, bytes, 0, sink, true).begin();
   }
 
-  /** Waits for a moment for a connection that is announced. */
+  /**
+   * Waits once for the first connection: the peer is told that it is welcome before this end has
+   * the connection, and then its client may have this end send.
+   */
   private synchronized boolean isConnected() {
     long end = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(CONNECTION_MILLIS);
-    long left = CONNECTION_MILLIS;
     try {
-      while (sockets.isEmpty() && expected > 0 && !closed && left > 0) {
-        wait(left);
-        left = TimeUnit.NANOSECONDS.toMillis(end - System.nanoTime());
+      while (sockets.isEmpty() && !closed && !hasWaited) {
+        long left = TimeUnit.NANOSECONDS.toMillis(end - System.nanoTime());
+        hasWaited = left <= 0;
+        wait(Math.max(1, left));
       }
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();

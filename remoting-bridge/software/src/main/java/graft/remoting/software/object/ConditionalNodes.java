@@ -1,24 +1,17 @@
-package graft.remoting.software;
+package graft.remoting.software.object;
 
 import static graft.remoting.software.memory.Native.UNSAFE;
 import static graft.remoting.software.object.CallerMemory.putLong;
 import static graft.remoting.software.object.CallerMemory.require;
 
 import graft.remoting.device.CudaResult;
-import graft.remoting.software.object.Allocations;
-import graft.remoting.software.object.Conditional;
-import graft.remoting.software.object.Contexts;
-import graft.remoting.software.object.CudaException;
-import graft.remoting.software.object.Graph;
-import graft.remoting.software.object.GraphNode;
-import graft.remoting.software.object.Handles;
 import java.util.ArrayList;
 import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Map;
 
 /** Conditional nodes of graphs, and the conditions that kernels set. */
-final class ConditionalNodes {
+public final class ConditionalNodes {
   /** CU_GRAPH_COND_ASSIGN_DEFAULT. */
   private static final int ASSIGN_DEFAULT = 1;
 
@@ -30,20 +23,20 @@ final class ConditionalNodes {
   /** The arrays of handles that programs get, each for the first body of a node. */
   private final Map<Graph, Long> arrays = new IdentityHashMap<>();
 
-  ConditionalNodes(Handles handles, Contexts contexts) {
+  public ConditionalNodes(Handles handles, Contexts contexts) {
     this.handles = handles;
     this.contexts = contexts;
   }
 
   /** CUDA neither clones a graph with conditional nodes nor makes a child graph of it. */
-  static void refuseCopy(Graph graph) {
+  public static void refuseCopy(Graph graph) {
     if (graph.nodes().stream().anyMatch(n -> n.conditional() != null)) {
       throw new CudaException(CudaResult.NOT_SUPPORTED, "copying a graph with conditional nodes");
     }
   }
 
   /** Makes a condition for a node of a graph, and returns its handle. */
-  long condition(Graph graph, int value, int flags) {
+  public long condition(Graph graph, int value, int flags) {
     require(flags == 0 || flags == ASSIGN_DEFAULT, "unknown flags");
     long address = Allocations.allocateFor(graph.memory(), contexts.memory(), Integer.BYTES);
     graph.memory().freeLater(address);
@@ -58,7 +51,7 @@ final class ConditionalNodes {
    * @param p CUDA_CONDITIONAL_NODE_PARAMS: the condition's handle, the type at 8, the number of
    *     bodies at 12, and at 16 the place for their array
    */
-  synchronized Conditional create(Graph graph, long p) {
+  public synchronized Conditional create(Graph graph, long p) {
     long condition = UNSAFE.getLong(p);
     require(
         graph.conditions().stream().anyMatch(c -> c.address() == condition),
@@ -87,12 +80,12 @@ final class ConditionalNodes {
   }
 
   /** Forgets the handles of a graph's nodes, and of what is in them. */
-  void forget(Graph graph) {
+  public void forget(Graph graph) {
     graph.nodes().forEach(this::forget);
   }
 
   /** Forgets the handle of a node, and of what is in it. */
-  synchronized void forget(GraphNode node) {
+  public synchronized void forget(GraphNode node) {
     handles.remove(node.handle());
     if (node.conditional() == null) {
       return;
