@@ -450,7 +450,7 @@ final class AttackedFunction {
       String name, Structure.Field field, String where, List<Hostile> hostile, List<Attack> all) {
     List<Hostile> places = new ArrayList<>(hostile);
     places.add(new Hostile("the byte before it", world.memory - 1));
-    if (!field.argument().equals("base")) {
+    if (!Set.of("base", "1").contains(field.argument())) { // one byte fits there
       places.add(new Hostile("its last byte", world.memory + AttackWorld.ALLOCATED - 1));
     }
     for (Hostile h : places) {
