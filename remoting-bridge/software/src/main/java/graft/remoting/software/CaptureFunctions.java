@@ -15,7 +15,6 @@ import graft.remoting.software.object.GraphNode;
 import graft.remoting.software.object.Handles;
 import graft.remoting.software.object.Stream;
 import graft.remoting.software.object.Streams;
-import java.util.ArrayList;
 import java.util.List;
 
 /** CUDA driver API: captures of "Stream Management". */
@@ -65,10 +64,7 @@ final class CaptureFunctions implements CaptureApi {
   }
 
   private List<GraphNode> nodes(Graph graph, long array, long count) {
-    List<GraphNode> nodes = new ArrayList<>();
-    for (long i = 0; i < count; i++) {
-      nodes.add(handles.get(UNSAFE.getLong(array + 8 * i), GraphNode.class));
-    }
+    List<GraphNode> nodes = handles.get(array, count, GraphNode.class);
     require(nodes.stream().allMatch(node -> node.graph() == graph), "a node of another graph");
     return nodes;
   }

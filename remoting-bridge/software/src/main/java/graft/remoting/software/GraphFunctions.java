@@ -47,11 +47,7 @@ final class GraphFunctions implements GraphApi {
   }
 
   private List<GraphNode> nodes(long array, long count) {
-    List<GraphNode> nodes = new ArrayList<>();
-    for (long i = 0; i < count; i++) {
-      nodes.add(handles.get(UNSAFE.getLong(array + 8 * i), GraphNode.class));
-    }
-    return nodes;
+    return handles.get(array, count, GraphNode.class);
   }
 
   /** What every call that adds a node says: where its handle goes, and where the node belongs. */

@@ -277,4 +277,26 @@ final class HostileAddressesTest {
       TestDevice.check(device.run(kernel, 1, 1, 0L));
     }
   }
+
+  /** A condition's handle is an address, which a kernel may make up. */
+  @Test
+  void aConditionOutsideOfDeviceMemoryIsAFault() {
+    long module =
+        device.load(
+            """
+            .version 8.3
+            .target sm_75
+            .address_size 64
+            .extern .func cudaGraphSetConditional(.param .b64 handle, .param .b32 value);
+            .visible .entry set(.param .u64 handle) {
+              .reg .b64 %h; .reg .b32 %v;
+              ld.param.u64 %h, [handle]; mov.u32 %v, 1;
+              { .param .b64 h; st.param.b64 [h], %h; .param .b32 w; st.param.b32 [w], %v;
+                call.uni cudaGraphSetConditional, (h, w); }
+              ret;
+            }
+            """);
+    assertThat(device.run(device.function(module, "set"), 1, 1, mine)).isZero();
+    assertThat(device.run(device.function(module, "set"), 1, 1, secret)).isEqualTo(ILLEGAL_ADDRESS);
+  }
 }

@@ -67,10 +67,9 @@ public record Conditional(Kind kind, long condition, List<Graph> bodies) {
   }
 
   private void run(List<Runnable> choices) {
-    int value = UNSAFE.getInt(condition);
     switch (kind) {
-      case IF -> choose(choices, value != 0 ? 0 : 1);
-      case SWITCH -> choose(choices, value);
+      case IF -> choose(choices, UNSAFE.getInt(condition) != 0 ? 0 : 1);
+      case SWITCH -> choose(choices, UNSAFE.getInt(condition));
       case WHILE -> {
         while (UNSAFE.getInt(condition) != 0) {
           choices.get(0).run();

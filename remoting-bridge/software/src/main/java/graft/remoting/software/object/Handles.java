@@ -1,10 +1,12 @@
 package graft.remoting.software.object;
 
 import graft.remoting.device.CudaResult;
+import graft.remoting.software.memory.Native;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.stream.LongStream;
 
 /** The objects that programs know by handles; a handle is never reused. */
 public final class Handles {
@@ -26,6 +28,13 @@ public final class Handles {
           "0x" + Long.toHexString(handle) + " is no " + type.getSimpleName());
     }
     return type.cast(found);
+  }
+
+  /** The objects of an array of handles. */
+  public <T> List<T> get(long array, long count, Class<T> type) {
+    return LongStream.range(0, count)
+        .mapToObj(i -> get(Native.UNSAFE.getLong(array + Long.BYTES * i), type))
+        .toList();
   }
 
   /** Returns the object of a handle, or null if it is not of that type. */
