@@ -3,7 +3,6 @@ package graft.distribution;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.nio.file.Path;
-import java.util.List;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.api.parallel.Execution;
 import org.junit.jupiter.api.parallel.ExecutionMode;
@@ -21,33 +20,23 @@ final class PageableGraphsTest {
   @ParameterizedTest
   @ValueSource(strings = {"tcp", "shm"})
   void noCopyIsOutOfDate(String channel, @TempDir Path folder) throws Exception {
-    Programs.build(folder, List.of("pageable_graphs"));
-    SoftwareServer server = SoftwareServer.forAllChannels(folder);
-    try {
-      Finished program =
-          Finished.run(
-              folder,
-              server.environment(server.over(channel)),
-              List.of(folder.resolve("pageable_graphs").toString()));
-      assertThat(program.out())
-          .as(program.err())
-          .isEqualTo(
-              """
-              a part of the part: right
-              another part: refused
-              parts that earlier graphs named: right
-              another part, after another graph was made: refused
-              another part, after the graph was instantiated: refused
-              another part in a child graph: refused
-              the same, added to the child graph later: refused
-              another part in a clone: refused
-              another part by a node's parameters: refused
-              another part by those of an executable graph: refused
-              parts of two graphs, one behind the other: right
-              every other byte: right
-              """);
-    } finally {
-      server.stop();
-    }
+    Finished program = SoftwareServer.run(folder, "pageable_graphs", channel);
+    assertThat(program.out())
+        .as(program.err())
+        .isEqualTo(
+            """
+            a part of the part: right
+            another part: refused
+            parts that earlier graphs named: right
+            another part, after another graph was made: refused
+            another part, after the graph was instantiated: refused
+            another part in a child graph: refused
+            the same, added to the child graph later: refused
+            another part in a clone: refused
+            another part by a node's parameters: refused
+            another part by those of an executable graph: refused
+            parts of two graphs, one behind the other: right
+            every other byte: right
+            """);
   }
 }

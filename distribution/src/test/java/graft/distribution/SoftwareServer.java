@@ -149,6 +149,24 @@ final class SoftwareServer {
         Checkout.HOME.resolve("lib/client").toString());
   }
 
+  /**
+   * Builds a program of {@code src/test/c} into an empty folder, and runs it over a channel on a
+   * server of its own.
+   */
+  static Finished run(Path folder, String program, String channel)
+      throws IOException, InterruptedException {
+    Programs.build(folder, List.of(program));
+    SoftwareServer server = forAllChannels(folder);
+    try {
+      return Finished.run(
+          folder,
+          server.environment(server.over(channel)),
+          List.of(folder.resolve(program).toString()));
+    } finally {
+      server.stop();
+    }
+  }
+
   /** Writes a file of mode 0600. */
   static Path secret(Path file, String text) throws IOException {
     Files.writeString(file, text + "\n");

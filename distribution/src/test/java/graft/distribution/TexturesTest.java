@@ -3,7 +3,6 @@ package graft.distribution;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.nio.file.Path;
-import java.util.List;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.api.parallel.Execution;
 import org.junit.jupiter.api.parallel.ExecutionMode;
@@ -18,24 +17,14 @@ final class TexturesTest {
   @ParameterizedTest
   @ValueSource(strings = {"tcp", "shm"})
   void aTextureBeginsInMemory(String channel, @TempDir Path folder) throws Exception {
-    Programs.build(folder, List.of("textures"));
-    SoftwareServer server = SoftwareServer.forAllChannels(folder);
-    try {
-      Finished program =
-          Finished.run(
-              folder,
-              server.environment(server.over(channel)),
-              List.of(folder.resolve("textures").toString()));
-      assertThat(program.out())
-          .as(program.err())
-          .isEqualTo(
-              """
-              longer than its memory: 999
-              more rows than its memory: made
-              memory that was freed: 1
-              """);
-    } finally {
-      server.stop();
-    }
+    Finished program = SoftwareServer.run(folder, "textures", channel);
+    assertThat(program.out())
+        .as(program.err())
+        .isEqualTo(
+            """
+            longer than its memory: 999
+            more rows than its memory: made
+            memory that was freed: 1
+            """);
   }
 }
