@@ -77,9 +77,10 @@ GRAFT_EXPORT int cuMemAllocFromPoolAsync(uint64_t *pointer, size_t bytes, void *
 }
 
 /* Removes a pointer that may be freed. Memory of a graph stays, since the graph's next launch allocates it again. */
-static bool forget(uint64_t pointer) {
+static bool forget(uint64_t pointer, bool *of_graph) {
   struct graft_range range;
   bool found = graft_range_find(pointer, &range) && range.base == pointer && range.memory == GRAFT_MEMORY_DEVICE && !range.opened;
+  *of_graph = found && range.of_graph;
   return found && (range.of_graph || graft_range_remove(pointer, GRAFT_MEMORY_DEVICE, NULL));
 }
 
@@ -96,7 +97,12 @@ static int free_elsewhere(uint64_t pointer, int (*free_here)(uint64_t), int erro
   return r;
 }
 
-static int free_device(uint64_t pointer) { return forget(pointer) ? rpc_cuMemFree_v2(pointer) : graft_managed_free(pointer); }
+static int free_device(uint64_t pointer) {
+  bool of_graph;
+  if (!forget(pointer, &of_graph)) return graft_managed_free(pointer);
+  int r = rpc_cuMemFree_v2(pointer);
+  return r || !of_graph ? r : rpc_graftContextSynchronize(); /* only the device knows whether it is allocated now */
+}
 
 GRAFT_EXPORT int cuMemFree_v2(uint64_t pointer) {
   int r = graft_usable();
@@ -114,7 +120,8 @@ GRAFT_EXPORT int cuMemFreeAsync(uint64_t pointer, void *stream) {
     return r ? r : graft_visit_end(&visit, cuMemFreeAsync(pointer, visit.stream));
   }
   if ((r = graft_id(graft_session_current(), GRAFT_STREAM, stream, &id))) return r;
-  return forget(pointer) ? rpc_cuMemFreeAsync(pointer, stream) : GRAFT_INVALID_VALUE;
+  bool of_graph;
+  return forget(pointer, &of_graph) ? rpc_cuMemFreeAsync(pointer, stream) : GRAFT_INVALID_VALUE;
 }
 
 void graft_memory_of_graph(uint64_t address, size_t bytes) {

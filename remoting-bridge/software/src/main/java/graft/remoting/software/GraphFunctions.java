@@ -13,6 +13,7 @@ import graft.remoting.software.object.ConditionalNodes;
 import graft.remoting.software.object.Contexts;
 import graft.remoting.software.object.Event;
 import graft.remoting.software.object.Graph;
+import graft.remoting.software.object.GraphMemory;
 import graft.remoting.software.object.GraphNode;
 import graft.remoting.software.object.Handles;
 import graft.remoting.software.object.Task;
@@ -237,10 +238,13 @@ final class GraphFunctions implements GraphApi {
       long node, long graph, long dependencies, long count, long parameters) {
     return calls.run(
         () -> {
+          GraphMemory memory = graph(graph).memory();
           long address =
-              Allocations.allocateFor(
-                  graph(graph).memory(), contexts.memory(), UNSAFE.getLong(parameters + 104));
-          add(new Place(node, graph, dependencies, count), GraphNode.Type.ALLOCATE, () -> {})
+              Allocations.allocateFor(memory, contexts.memory(), UNSAFE.getLong(parameters + 104));
+          add(
+                  new Place(node, graph, dependencies, count),
+                  GraphNode.Type.ALLOCATE,
+                  () -> memory.allocated(address))
               .setAddress(address);
           putLong(parameters + 112, address);
         });

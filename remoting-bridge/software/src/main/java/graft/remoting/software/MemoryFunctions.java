@@ -74,7 +74,7 @@ final class MemoryFunctions implements MemoryApi {
           if (found != null && found.owner() instanceof Context owner) {
             owner.awaitAll();
           }
-          Allocations.freeLater(memory, address).run();
+          Allocations.free(memory, address);
         });
   }
 
@@ -188,7 +188,7 @@ final class MemoryFunctions implements MemoryApi {
   private boolean pointerAttribute(long data, int attribute, long pointer) {
     Context context = contexts.current();
     DeviceMemory memory = context.gpu().memory();
-    DeviceMemory.Allocation device = memory.find(pointer);
+    DeviceMemory.Allocation device = Allocations.find(memory, pointer);
     long host = device == null ? memory.hostStart(pointer) : 0;
     boolean known = device != null || host != 0;
     long start = device != null ? device.address() : host;

@@ -10,6 +10,7 @@ import graft.remoting.software.object.Allocations;
 import graft.remoting.software.object.Capture;
 import graft.remoting.software.object.Contexts;
 import graft.remoting.software.object.Gpus;
+import graft.remoting.software.object.GraphMemory;
 import graft.remoting.software.object.GraphNode;
 import graft.remoting.software.object.Handles;
 import graft.remoting.software.object.OpenedMemory;
@@ -53,8 +54,9 @@ final class PoolFunctions implements PoolApi {
     if (capture == null) {
       return Allocations.allocate(stream.context(), bytes);
     }
-    long address = Allocations.allocateFor(capture.graph().memory(), contexts.memory(), bytes);
-    streams.submit(stream, GraphNode.Type.ALLOCATE, () -> {});
+    GraphMemory memory = capture.graph().memory();
+    long address = Allocations.allocateFor(memory, contexts.memory(), bytes);
+    streams.submit(stream, GraphNode.Type.ALLOCATE, () -> memory.allocated(address));
     capture.frontier().forEach(node -> node.setAddress(address));
     return address;
   }

@@ -2,6 +2,7 @@ package graft.remoting.software;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import graft.remoting.device.CudaResult;
 import graft.remoting.software.memory.Native;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -75,9 +76,29 @@ final class GraphMemoryTest {
     Native.UNSAFE.putLong(parameters + 104, 1024);
     TestDevice.check(device.driver().cuGraphCreate(graph, 0));
     TestDevice.check(device.driver().cuGraphAddMemAllocNode(node, result(graph), 0, 0, parameters));
+    long exec = device.bytes(8);
+    TestDevice.check(device.driver().cuGraphInstantiateWithFlags(exec, result(graph), 0));
+    long address = result(parameters + 112);
+    assertThat(device.driver().cuMemFree_v2(address)).isEqualTo(CudaResult.INVALID_VALUE);
+    TestDevice.check(device.driver().cuGraphLaunch(result(exec), 0));
+    TestDevice.check(device.driver().cuCtxSynchronize());
     TestDevice.check(device.driver().cuGraphDestroy(result(graph)));
+    TestDevice.check(device.driver().cuGraphExecDestroy(result(exec)));
     assertThat(before - free()).isEqualTo(1024);
-    TestDevice.check(device.driver().cuMemFree_v2(result(parameters + 112)));
+    TestDevice.check(device.driver().cuMemFree_v2(address));
+    assertThat(free()).isEqualTo(before);
+  }
+
+  @Test
+  void whatWasNeverAllocatedGoesWithTheGraph() {
+    long before = free();
+    long graph = device.bytes(8);
+    long parameters = device.bytes(120);
+    Native.UNSAFE.putLong(parameters + 104, 1024);
+    TestDevice.check(device.driver().cuGraphCreate(graph, 0));
+    TestDevice.check(
+        device.driver().cuGraphAddMemAllocNode(device.bytes(8), result(graph), 0, 0, parameters));
+    TestDevice.check(device.driver().cuGraphDestroy(result(graph)));
     assertThat(free()).isEqualTo(before);
   }
 }

@@ -29,12 +29,31 @@ public final class Allocations {
     return address;
   }
 
+  /**
+   * Returns the allocation that an address lies in; null if there is none, or if it is memory of a
+   * graph which is not allocated now.
+   */
+  public static DeviceMemory.Allocation find(DeviceMemory memory, long address) {
+    DeviceMemory.Allocation found = memory.find(address);
+    boolean isFreed =
+        found != null
+            && found.owner() instanceof GraphMemory graph
+            && !graph.isAllocated(found.address());
+    return isFreed ? null : found;
+  }
+
+  /** Frees memory at once. */
+  public static void free(DeviceMemory memory, long address) {
+    require(find(memory, address) != null, "nothing is allocated there");
+    freeLater(memory, address).run();
+  }
+
   /** Returns the task that frees memory in stream order. */
   public static Runnable freeLater(DeviceMemory memory, long address) {
     DeviceMemory.Allocation found = memory.find(address);
     if (found != null && found.address() == address) {
       if (found.owner() instanceof GraphMemory graph) {
-        return graph.freeLater(address);
+        return () -> graph.free(address);
       }
       if (found.owner() instanceof Context) {
         return () -> memory.release(address);

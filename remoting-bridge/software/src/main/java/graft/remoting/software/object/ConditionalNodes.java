@@ -39,7 +39,6 @@ public final class ConditionalNodes {
   public long condition(Graph graph, int value, int flags) {
     require(flags == 0 || flags == ASSIGN_DEFAULT, "unknown flags");
     long address = Allocations.allocateFor(graph.memory(), contexts.memory(), Integer.BYTES);
-    graph.memory().freeLater(address);
     UNSAFE.putInt(address, value);
     graph.conditions().add(new Conditional.Condition(address, value, flags == ASSIGN_DEFAULT));
     return address;

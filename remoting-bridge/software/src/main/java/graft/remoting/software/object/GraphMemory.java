@@ -6,28 +6,45 @@ import java.util.Set;
 
 /**
  * The memory that the allocation nodes of a graph allocate. Its address is the same for the life of
- * the graph and of the executable graphs instantiated from it, as CUDA promises. Memory that a node
- * or the program has freed is released with the last of these graphs; other memory stays until the
- * program frees it.
+ * the graph and of the executable graphs instantiated from it, as CUDA promises. With the last of
+ * these graphs what is not allocated then is released; other memory stays until the program frees
+ * it.
  */
 public final class GraphMemory {
-  private final Set<Long> freed = new HashSet<>();
+  private final Set<Long> addresses = new HashSet<>();
+
+  /** What nodes that have run have allocated, and nothing has freed since. */
+  private final Set<Long> allocated = new HashSet<>();
+
   private DeviceMemory memory;
   private int users = 1;
 
-  /** Allocates memory; 0 if there is not enough. */
+  /** Gives memory to a node; 0 if there is not enough. */
   public synchronized long allocate(DeviceMemory from, long bytes) {
     memory = from;
-    return from.allocate(bytes, this);
+    long address = from.allocate(bytes, this);
+    if (address != 0) {
+      addresses.add(address);
+    }
+    return address;
   }
 
-  /** Returns the task that frees an allocation in graph order. */
-  public synchronized Runnable freeLater(long address) {
+  /** Allocates a node's memory when the node runs. */
+  public synchronized void allocated(long address) {
+    allocated.add(address);
+  }
+
+  /** Returns whether memory is allocated. */
+  public synchronized boolean isAllocated(long address) {
+    return allocated.contains(address);
+  }
+
+  /** Frees memory, which stays the graphs' own while there are any. */
+  public synchronized void free(long address) {
+    allocated.remove(address);
     if (users == 0) {
-      return () -> memory.release(address);
+      memory.release(address);
     }
-    freed.add(address);
-    return () -> {};
   }
 
   /** Adds a use, by a clone of the graph or an executable graph. */
@@ -36,10 +53,11 @@ public final class GraphMemory {
     return this;
   }
 
-  /** Ends a use; the last one releases the freed memory. */
+  /** Ends a use. */
   public synchronized void release() {
     if (--users == 0) {
-      freed.forEach(address -> memory.release(address)); // no memory, so no addresses to keep
+      addresses.removeAll(allocated);
+      addresses.forEach(address -> memory.release(address)); // no memory, so no addresses
     }
   }
 }

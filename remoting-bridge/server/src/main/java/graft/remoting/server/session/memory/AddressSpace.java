@@ -87,6 +87,14 @@ public final class AddressSpace {
     memory.remove(start);
   }
 
+  /** Removes the range that starts at an address, unless it has that owner. */
+  synchronized void removeUnless(long start, long owner) {
+    Range range = memory.get(start);
+    if (range != null && range.owner() != owner) {
+      remove(start);
+    }
+  }
+
   /** Removes the mappings within a range. */
   synchronized void unmap(long start, long bytes) {
     removeAll(range -> range.kind() == Kind.MAPPED && Extent.fits(range.start() - start, 1, bytes));

@@ -71,9 +71,10 @@ public final class TrackedDevice extends ForwardingDevice {
     return code == CudaResult.SUCCESS ? given(code, result, bytes, 0, currentContext()) : code;
   }
 
+  /** Removes what was freed, but for memory of graphs, which allocate it again. */
   private int freed(int code, long address) {
     if (code == CudaResult.SUCCESS) {
-      space.remove(address);
+      space.removeUnless(address, GRAPHS);
     }
     return code;
   }
