@@ -2,8 +2,11 @@ package graft.remoting.server.session.state;
 
 /** The streams with work behind which {@link GpuMeter} has no marker. Only the executor uses it. */
 final class UnmarkedStreams {
-  /** The number of streams that are told apart. */
-  private static final int MOST = 8;
+  /**
+   * The number of streams that are told apart. A marker lets what is queued later in another stream
+   * wait, if the driver serves both by one of its eight connections to the GPU.
+   */
+  private static final int MOST = 64;
 
   private final long[] streams = new long[MOST];
 

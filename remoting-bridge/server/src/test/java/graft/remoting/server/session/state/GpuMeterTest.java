@@ -217,11 +217,13 @@ final class GpuMeterTest {
   }
 
   @Test
-  void manyStreamsAreMarkedAtOnce() {
-    for (long stream = STREAM; stream < STREAM + 8; stream++) {
+  void streamsAreMarkedOnlyWhenThereAreVeryMany() {
+    for (long stream = STREAM; stream < STREAM + 63; stream++) {
       launch(stream);
     }
-    assertThat(device.records()).isEqualTo(8);
+    assertThat(device.records()).isZero();
+    launch(STREAM + 63);
+    assertThat(device.records()).isEqualTo(64);
   }
 
   @Test
