@@ -13,6 +13,12 @@ GRAVITY = ["passed", "skipped", "xfailed", "failed", "error"]
 
 outcome, why, seconds = "passed", "", 0.0
 
+if SUITE == "numba":
+    import numpy
+
+    if not hasattr(numpy, "row_stack"):  # NumPy 2.5 has it no longer; without it numba-cuda 0.30 compiles no kernel that knows arrays
+        numpy.row_stack = numpy.vstack
+
 
 def append(path, line):
     with open(path, "ab", 0) as file:  # one write in append mode: the processes of other files write there too

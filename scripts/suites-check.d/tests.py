@@ -23,6 +23,12 @@ def installed_numba():
     return Path(subprocess.run(question, check=True, capture_output=True, text=True).stdout.splitlines()[-1]) / "tests"
 
 
+def last_words(lines):
+    """What a process that crashed wrote before Python's own report of the crash."""
+    report = next((i for i, line in enumerate(lines) if line.startswith("Fatal Python error")), 0)
+    return ": " + lines[report - 1] if report else ""
+
+
 class Suite:
     def __init__(self, name, folder):
         self.name, self.root, self.working_folder = name, folder / name, folder / name
@@ -30,8 +36,8 @@ class Suite:
             self.root, self.working_folder = installed_numba(), folder / "numba" / "testing"
 
     def arguments(self, file):
-        if self.name == "numba":
-            return ["-o", "addopts=", "--pyargs", "numba.cuda.tests." + file.removesuffix(".py").replace("/", ".")]
+        if self.name == "numba":  # its conftest as a plugin: what lies outside of its folder does not see the fixtures otherwise
+            return ["-o", "addopts=", "--noconftest", "-p", "conftest", "--pyargs", "numba.cuda.tests." + file.removesuffix(".py").replace("/", ".")]
         return ["-m", "not slow", file] if self.name == "cupy" else [file]
 
     def files(self, lists):
@@ -77,7 +83,7 @@ class Run:
         log.unlink(missing_ok=True)
         deadline = time.monotonic() + self.options.limit
         command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "recorder",
-                   "--basetemp", self.folder / (name + ".tmp"), "--tb=short", "-o", "filterwarnings=", *self.suite.arguments(file)]
+                   "--basetemp", self.folder / (name + ".tmp"), "--tb=short", "--capture=sys", "-o", "filterwarnings=", *self.suite.arguments(file)]
         for _ in range(1 + RESTARTS):
             with open(log, "ab") as output:
                 process = subprocess.Popen(
@@ -111,7 +117,7 @@ class Run:
             self.record(process, "error", why="the file could not be collected")
         else:
             text = [line for line in log.read_text(errors="replace").splitlines() if line.strip()]
-            why = ("signal " + signal.Signals(-status).name if status < 0 else f"exit {status}: {text[-1] if text else ''}")[:200]
+            why = ("signal " + signal.Signals(-status).name + last_words(text) if status < 0 else f"exit {status}: {text[-1] if text else ''}")[:300]
             unfinished = [test for test in began if test not in ended]
             if unfinished:
                 self.record(unfinished[-1], "crashed", why=why)
