@@ -20,8 +20,11 @@ public final class PinnedPool {
   private static final long KEPT = 256L << 20;
   private static final int PORTABLE = 1;
 
-  /** How long a copy waits for earlier ones to be received by the client. */
-  private static final long PATIENCE_MILLIS = 1_000;
+  /**
+   * How long a copy waits for earlier ones to be received by the client. These may be queued behind
+   * a kernel that takes seconds, and they may wait for calls that this wait delays.
+   */
+  private static final long PATIENCE_MILLIS = 5_000;
 
   private final CudaDevice device;
   private final HostMemory memory;
