@@ -40,10 +40,12 @@ const char *wrong(const struct request *request, size_t bytes, int descriptors) 
       if (request->index < -1 || request->index > MOST_INDEX) return "START with an index out of range";
       if (request->adapter > 1) return "START with an unknown flag";
       if (request->addresses > MOST_ADDRESSES) return "START with addresses out of range";
+      if (request->connections > MOST_CONNECTIONS) return "START with connections out of range";
       if (!is_name(request->name)) return "START with a malformed kind of device";
       rest.index = 0;
       rest.adapter = 0;
       rest.addresses = 0;
+      rest.connections = 0;
       memset(rest.name, 0, sizeof rest.name);
       break;
     case END: rest.worker = 0; break;

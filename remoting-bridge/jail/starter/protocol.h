@@ -19,7 +19,8 @@
 #include <stdint.h>
 
 #define MOST_GUEST ((uint64_t)INT64_MAX)
-#define MOST_ADDRESSES 7 // graft.remoting.server.system.AddressRange
+#define MOST_ADDRESSES 7    // graft.remoting.server.system.AddressRange
+#define MOST_CONNECTIONS 32 // CUDA programming guide
 
 // PAGES is the number of pages of a session over vchan (graft.remoting.server.transport.GrantedPages).
 enum { MAGIC = 0x31545347 /* "GST1" */, NAME_BYTES = 64, TEXT_BYTES = 4096, PAGES = 513 };
@@ -39,7 +40,8 @@ struct request {
   uint32_t addresses;    // START: the range of addresses for device memory, 1 to MOST_ADDRESSES; 0 for any
   uint64_t memory;       // BOUND: bytes; 0 leaves the limit as it is
   uint64_t guest;        // SHARE: a number that the server gives the guest, from 1 to MOST_GUEST
-  uint64_t reserved[2];  // 0
+  uint32_t connections;  // START: CUDA_DEVICE_MAX_CONNECTIONS, 1 to MOST_CONNECTIONS; 0 leaves it as it is
+  uint32_t reserved[3];  // 0
   char name[NAME_BYTES]; // START: the kind of device; GRANT: the name of a Xen domain; ended by 0 and padded with 0
 };
 

@@ -136,12 +136,14 @@ static int move_up(int fd) {
 
 // Becomes the worker's graft-jail. What this allocates ends with the process's present memory.
 static void become_jail(const struct workers *workers, const struct kind *kind, const struct worker *worker,
-                        uint32_t addresses, const int *fds) {
+                        const struct request *request, const int *fds) {
   sigset_t none;
   sigemptyset(&none);
   sigprocmask(SIG_SETMASK, &none, 0);
   signal(SIGPIPE, SIG_DFL);
   struct words command = command_of(workers, kind, worker), environment = {0};
+  // Of two words for one variable a program sees the first.
+  if (request->connections) add_word(&environment, formatted("CUDA_DEVICE_MAX_CONNECTIONS=%llu", request->connections));
   add_all(&environment, &workers->config->environment);
   add_all(&environment, &kind->environment);
   char *pipes = 0;
@@ -149,7 +151,7 @@ static void become_jail(const struct workers *workers, const struct kind *kind, 
     if (asprintf(&pipes, "CUDA_MPS_PIPE_DIRECTORY=%s", workers->pipes) < 0) _exit(EXIT_FAILURE);
     add_word(&environment, pipes);
   }
-  if (addresses) add_word(&environment, formatted("GRAFT_WORKER_ADDRESSES=%llu", addresses));
+  if (request->addresses) add_word(&environment, formatted("GRAFT_WORKER_ADDRESSES=%llu", request->addresses));
   char *const no_environment[] = {0};
   int control = move_up(fds[0]), log = move_up(fds[1]), null = open("/dev/null", O_RDWR);
   if (null < 0 || dup2(null, 0) < 0 || dup2(kind->mps ? log : null, 1) < 0 || dup2(log, 2) < 0 || dup2(control, CONTROL) < 0 ||
@@ -223,7 +225,7 @@ uint32_t start_worker(struct workers *workers, const struct request *request, co
   }
   if (!take_place(workers, worker, reason, size)) return 0;
   pid_t child = fork();
-  if (child == 0) become_jail(workers, kind, worker, request->addresses, fds);
+  if (child == 0) become_jail(workers, kind, worker, request, fds);
   if (child < 0) {
     snprintf(reason, size, "fork: %s", strerror(errno));
     release(workers, worker);

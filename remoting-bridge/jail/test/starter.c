@@ -259,10 +259,18 @@ static void aWorkerGetsWhatTheConfigurationSaysAlone(void) {
   request.addresses = MOST_ADDRESSES;
   CHECK(start(fd, &request, &ends) == STARTED && recv(ends.fds[0], text, sizeof text - 1, 0) > 0);
   CHECK(strstr(text, " {GRAFT_WORKER_ADDRESSES=7} "));
+  CHECK(!strstr(text, "CUDA_DEVICE_MAX_CONNECTIONS"));
   send(ends.fds[0], &status, 1, 0);
   CHECK(next(fd) == ENDED);
   close_ends(&ends);
   request.addresses = 0;
+  request.connections = MOST_CONNECTIONS;
+  CHECK(start(fd, &request, &ends) == STARTED && recv(ends.fds[0], text, sizeof text - 1, 0) > 0);
+  CHECK(strstr(text, " {CUDA_DEVICE_MAX_CONNECTIONS=32} {COMMON=1} "));
+  send(ends.fds[0], &status, 1, 0);
+  CHECK(next(fd) == ENDED);
+  close_ends(&ends);
+  request.connections = 0;
   CHECK(start(fd, &request, &ends) == STARTED && reply.worker != worker);
   struct request end = request_of(END);
   end.worker = reply.worker;

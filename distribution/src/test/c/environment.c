@@ -1,5 +1,6 @@
 /* What CUDA's environment variables change; the first argument selects the question. Each line of output is an answer. Built with gcc
  * alone; the kernel is PTX. */
+#include <dirent.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
@@ -101,11 +102,47 @@ static int code(void) {
   return 0;
 }
 
+/* Reads words that end with zeros; an empty one follows the last. */
+static size_t words_of(const char *path, char *words, size_t room) {
+  FILE *file = fopen(path, "r");
+  size_t bytes = file ? fread(words, 1, room - 2, file) : 0;
+  if (file) fclose(file);
+  words[bytes] = words[bytes + 1] = 0;
+  return bytes;
+}
+
+/* The first word that begins so. */
+static const char *find(const char *words, const char *beginning) {
+  for (; *words; words += strlen(words) + 1) {
+    if (!strncmp(words, beginning, strlen(beginning))) return words;
+  }
+  return NULL;
+}
+
+/* CUDA_DEVICE_MAX_CONNECTIONS of the workers on this host that have it. */
+static int connections(void) {
+  static char command[1 << 16], environment[1 << 16];
+  RUN(cuInit(0));
+  current(0);
+  DIR *processes = opendir("/proc");
+  for (struct dirent *one; processes && (one = readdir(processes));) {
+    char path[300];
+    snprintf(path, sizeof path, "/proc/%s/cmdline", one->d_name);
+    if (!words_of(path, command, sizeof command) || !find(command, "graft.remoting.server.worker.WorkerMain")) continue;
+    snprintf(path, sizeof path, "/proc/%s/environ", one->d_name);
+    size_t bytes = words_of(path, environment, sizeof environment);
+    const char *variable = bytes ? find(environment, "CUDA_DEVICE_MAX_CONNECTIONS=") : NULL;
+    if (variable) puts(variable);
+  }
+  return 0;
+}
+
 int main(int argc, char **argv) {
   const char *question = argc > 1 ? argv[1] : "";
   if (!strcmp(question, "devices")) return devices();
   if (!strcmp(question, "memory")) return memory();
   if (!strcmp(question, "blocking")) return blocking();
   if (!strcmp(question, "code")) return code();
+  if (!strcmp(question, "connections")) return connections();
   return 2;
 }

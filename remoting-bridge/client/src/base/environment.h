@@ -10,6 +10,7 @@ struct graft_environment {
   bool disable_ptx;     /* CUDA_DISABLE_PTX_JIT, CUDA_DISABLE_JIT: PTX is not compiled */
   bool force_ptx;       /* CUDA_FORCE_PTX_JIT, CUDA_FORCE_JIT: machine code beside PTX is not used */
   int node_priority;    /* CUDA_GRAPHS_USE_NODE_PRIORITY: 0 or 1, -1 if it is not set */
+  unsigned connections; /* CUDA_DEVICE_MAX_CONNECTIONS: 1 to 32, 0 if it is not set */
 };
 
 /* Constant from cuInit on. */

@@ -238,10 +238,10 @@ static const char *batch_job(void) {
 
 /* Called with open_lock held, once. */
 static void open_once(struct graft_session *s) {
+  graft_environment_read();
   s->open_result = open_now(s);
   __atomic_store_n(&s->opened, true, __ATOMIC_RELEASE);
   if (s->open_result) return;
-  graft_environment_read();
   struct graft_session *before = graft_session_use(s);
   rpc_graftProgram_v2((unsigned)getpid(), program_invocation_short_name, batch_job()); /* for the server's operators */
   int r = graft_devices_load(s);

@@ -11,6 +11,7 @@
 
 #include "base/config.h"
 #include "base/crypto.h"
+#include "base/environment.h"
 #include "base/system.h"
 #include "graft_rpc.h"
 #include "transport/exchange.h"
@@ -37,7 +38,7 @@ struct hello {
   char name[64];
   uint16_t kind, flags;
   uint32_t channel; /* channel: graft_transport.number of the session, or graft_purpose of a further connection */
-  uint64_t session;
+  uint64_t session; /* of the session itself: the connections to the GPU that the program asks for, 0 for any */
 };
 struct challenge {
   uint32_t magic, status;
@@ -205,7 +206,7 @@ bool graft_authenticate(int fd, const struct graft_config *config, const struct 
                         .flags = (uint16_t)((tls ? ENCRYPTED : 0) | (certificates && !further ? CERTIFICATES : 0) |
                                             (further ? 0 : HEARS_WAITS | config->addresses << ADDRESSES_AT)),
                         .channel = channel,
-                        .session = key->session};
+                        .session = further ? key->session : graft_environment.connections};
   memcpy(hello.name, config->name, strnlen(config->name, sizeof hello.name));
   if (getrandom(hello.nonce, sizeof hello.nonce, 0) != (ssize_t)sizeof hello.nonce) {
     snprintf(reason, size, "no random numbers: %s", strerror(errno));

@@ -109,4 +109,16 @@ final class EnvironmentTest {
   void theJitCompilerObeysTheProgram(String name, String value, String expected) throws Exception {
     assertThat(run("code", Map.of(name, value)).out()).isEqualTo(expected + "\n");
   }
+
+  /**
+   * The driver reads it before it has a program, so that such a program gets a worker of its own.
+   */
+  @Test
+  void theDriverMakesAsManyConnectionsAsTheProgramSays() throws Exception {
+    String name = "CUDA_DEVICE_MAX_CONNECTIONS";
+    assertThat(run("connections", Map.of()).out()).isEmpty();
+    assertThat(run("connections", Map.of(name, "33")).out()).isEmpty();
+    assertThat(run("connections", Map.of(name, "1")).out()).contains(name + "=1\n");
+    assertThat(run("connections", Map.of(name, "32")).out()).contains(name + "=32\n");
+  }
 }

@@ -105,8 +105,22 @@ class HandshakeTest {
     assertServes();
   }
 
-  /** Returns whether the server answers a greeting with these flags. */
+  /** A worker's environment has nothing of what a client says but a number from 1 to 32. */
+  @Test
+  void onlyAsManyConnectionsToTheGpuAsThereCanBeAreTaken() throws Exception {
+    assertThat(isChallenged(HandshakeMessages.KIND_SESSION, 0, 32)).isTrue();
+    for (long number : new long[] {33, 1L << 31, 1L << 32 | 1, Long.MIN_VALUE, Long.MAX_VALUE}) {
+      assertThat(isChallenged(HandshakeMessages.KIND_SESSION, 0, number)).isFalse();
+    }
+    assertServes();
+  }
+
   private static boolean isChallenged(int kind, int flags) throws IOException {
+    return isChallenged(kind, flags, 0);
+  }
+
+  /** Returns whether the server answers a greeting with these flags and that session id. */
+  private static boolean isChallenged(int kind, int flags, long session) throws IOException {
     try (WireClient client = WireClient.connect(fixture.address())) {
       client.send(
           WireClient.little(128)
@@ -115,6 +129,7 @@ class HandshakeTest {
               .putLong(Dispatcher.API_HASH)
               .putShort(112, (short) kind)
               .putShort(114, (short) flags)
+              .putLong(120, session)
               .position(128)
               .flip());
       client.receive(64);

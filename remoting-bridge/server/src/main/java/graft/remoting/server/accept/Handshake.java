@@ -108,6 +108,10 @@ public final class Handshake {
       throw new HandshakeException(
           HandshakeStatus.MALFORMED, "the greeting has unknown flags " + hello.flags());
     }
+    if (!hello.hasKnownConnections()) {
+      throw new HandshakeException(
+          HandshakeStatus.MALFORMED, "the greeting asks for too many connections to the GPU");
+    }
   }
 
   /**

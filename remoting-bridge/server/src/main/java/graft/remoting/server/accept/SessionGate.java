@@ -142,7 +142,10 @@ public final class SessionGate {
     checkHealth(wanted);
     WorkerKind kind =
         new WorkerKind(
-            wanted, channel == HandshakeMessages.CHANNEL_RDMA, accepted.hello().addresses());
+            wanted,
+            channel == HandshakeMessages.CHANNEL_RDMA,
+            accepted.hello().addresses(),
+            accepted.hello().gpuConnections());
     long id = newId();
     GuestUses.Slot slot = uses.take(grant.name());
     GpuShares.SessionLease lease = null;

@@ -10,11 +10,13 @@ import graft.remoting.server.system.AddressRange;
  *     contains the host's network and the adapters' device nodes
  * @param addresses the number of the range in which its device memory lies ({@link AddressRange}),
  *     0 for any addresses
+ * @param connections the driver's connections to the GPU, which share the work of its streams
+ *     (CUDA_DEVICE_MAX_CONNECTIONS), 0 for as many as the server's environment says
  */
-public record WorkerKind(DeviceSpec device, boolean usesAdapter, int addresses) {
-  /** A worker whose device memory may lie anywhere. */
+public record WorkerKind(DeviceSpec device, boolean usesAdapter, int addresses, int connections) {
+  /** A worker that any usual program can have. */
   public WorkerKind(DeviceSpec device, boolean usesAdapter) {
-    this(device, usesAdapter, AddressRange.ANY);
+    this(device, usesAdapter, AddressRange.ANY, 0);
   }
 
   /** The control daemon of NVIDIA's MPS, which is confined as workers are and serves no session. */
@@ -29,6 +31,7 @@ public record WorkerKind(DeviceSpec device, boolean usesAdapter, int addresses) 
   public boolean serves(WorkerKind wanted) {
     return device.equals(wanted.device)
         && addresses == wanted.addresses
+        && connections == wanted.connections
         && (usesAdapter || !wanted.usesAdapter);
   }
 
@@ -36,6 +39,7 @@ public record WorkerKind(DeviceSpec device, boolean usesAdapter, int addresses) 
   public String toString() {
     return device
         + (usesAdapter ? " with rdma" : "")
-        + (addresses == AddressRange.ANY ? "" : " in address range " + addresses);
+        + (addresses == AddressRange.ANY ? "" : " in address range " + addresses)
+        + (connections == 0 ? "" : " with " + connections + " connections to the GPU");
   }
 }

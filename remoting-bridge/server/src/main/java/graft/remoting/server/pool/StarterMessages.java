@@ -35,6 +35,7 @@ final class StarterMessages {
   private static final int HEAD = 24;
   private static final int ADDRESSES = 28;
   private static final int GUEST = 40;
+  private static final int CONNECTIONS = 48;
 
   private StarterMessages() {}
 
@@ -57,6 +58,8 @@ final class StarterMessages {
             .putInt(kind.usesAdapter() ? 1 : 0)
             .position(ADDRESSES)
             .putInt(kind.addresses())
+            .position(CONNECTIONS)
+            .putInt(kind.connections())
             .array();
     return named(request, kind.device().kind());
   }

@@ -181,6 +181,9 @@ public final class WorkerCommand implements WorkerStarter {
     if (kind.addresses() != AddressRange.ANY) {
       environment.put(AddressRange.VARIABLE, Integer.toString(kind.addresses()));
     }
+    if (kind.connections() != 0) {
+      environment.put(WorkerEnvironment.CONNECTIONS, Integer.toString(kind.connections()));
+    }
     environment.put(WorkerEnvironment.SENSORS, sensors ? "on" : "off");
     // Each arena of the C library's allocator keeps megabytes of its own.
     environment.putIfAbsent("MALLOC_ARENA_MAX", "1");

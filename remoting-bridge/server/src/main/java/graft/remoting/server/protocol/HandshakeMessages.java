@@ -18,7 +18,8 @@ import java.util.Arrays;
  *                4: the client understands status 10, kind 0; bits 8 to 11: the range of addresses in which
  *                device memory has to lie, 0 for any, kind 0),
  *                116 channel (kind 1: the purpose, kind 2: the client's number for the link),
- *                120 session id (u64, kinds 1 and 2)
+ *                120 session id (u64, kinds 1 and 2; kind 0: the program's CUDA_DEVICE_MAX_CONNECTIONS, 1 to 32, 0 if it has
+ *                none; servers up to 0.2 do not look at it)
  * CHALLENGE  64  0 magic, 4 status, 8 API hash (u64), 16 server nonce[32], 48 reserved[16]
  * PROOF      32  HMAC-SHA256(key, "graft client 1" server-nonce client-nonce API-hash name[64] kind flags channel session)
  * WELCOME   256  0 status, 4 flags (u32; 1: the worker understands streams in blocks), 8 session id (u64), 16 proof[32]: HMAC-SHA256(key, "graft server 1"
@@ -71,6 +72,9 @@ public final class HandshakeMessages {
   private static final int ADDRESSES_AT = 8;
 
   private static final int ADDRESSES_MASK = 0xF;
+
+  /** The most connections that a driver makes to a GPU (CUDA programming guide). */
+  private static final long MOST_GPU_CONNECTIONS = 32;
 
   /** A flag of WELCOME: the worker understands streams in blocks. */
   private static final int FLAG_BLOCKS = 1;
@@ -164,6 +168,16 @@ public final class HandshakeMessages {
     /** Returns the number of the range in which device memory has to lie. */
     public int addresses() {
       return flags >> ADDRESSES_AT & ADDRESSES_MASK;
+    }
+
+    /** Returns the program's CUDA_DEVICE_MAX_CONNECTIONS, 0 for none. */
+    public int gpuConnections() {
+      return kind == KIND_SESSION ? (int) sessionId : 0;
+    }
+
+    /** Returns whether the program may ask for so many connections to the GPU. */
+    public boolean hasKnownConnections() {
+      return kind != KIND_SESSION || (sessionId >= 0 && sessionId <= MOST_GPU_CONNECTIONS);
     }
 
     /**
