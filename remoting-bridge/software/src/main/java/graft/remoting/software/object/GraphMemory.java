@@ -41,8 +41,7 @@ public final class GraphMemory {
 
   /** Frees memory, which stays the graphs' own while there are any. */
   public synchronized void free(long address) {
-    allocated.remove(address);
-    if (users == 0) {
+    if (allocated.remove(address) && users == 0) {
       memory.release(address);
     }
   }
