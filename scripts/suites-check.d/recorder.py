@@ -16,7 +16,7 @@ outcome, why, seconds = "passed", "", 0.0
 if SUITE == "numba":
     import numpy
 
-    if not hasattr(numpy, "row_stack"):  # NumPy 2.5 has it no longer; without it numba-cuda 0.30 compiles no kernel that knows arrays
+    if not hasattr(numpy, "row_stack"):  # NumPy 2.5 lacks this function, and numba-cuda 0.30 needs it to compile kernels with arrays
         numpy.row_stack = numpy.vstack
 
 

@@ -36,7 +36,7 @@ class Suite:
             self.root, self.working_folder = installed_numba(), folder / "numba" / "testing"
 
     def arguments(self, file):
-        if self.name == "numba":  # its conftest as a plugin: what lies outside of its folder does not see the fixtures otherwise
+        if self.name == "numba":  # tests outside of the folder of conftest.py see its fixtures only if it is a plugin
             return ["-o", "addopts=", "--noconftest", "-p", "conftest", "--pyargs", "numba.cuda.tests." + file.removesuffix(".py").replace("/", ".")]
         return ["-m", "not slow", file] if self.name == "cupy" else [file]
 
@@ -117,7 +117,11 @@ class Run:
             self.record(process, "error", why="the file could not be collected")
         else:
             text = [line for line in log.read_text(errors="replace").splitlines() if line.strip()]
-            why = ("signal " + signal.Signals(-status).name + last_words(text) if status < 0 else f"exit {status}: {text[-1] if text else ''}")[:300]
+            if status < 0:
+                why = "signal " + signal.Signals(-status).name + last_words(text)
+            else:
+                why = f"exit {status}: {text[-1] if text else ''}"
+            why = why[:300]
             unfinished = [test for test in began if test not in ended]
             if unfinished:
                 self.record(unfinished[-1], "crashed", why=why)

@@ -224,6 +224,11 @@ static void everyFieldOfARequestIsChecked(void) {
   CHECK(wrong(&guest, sizeof guest, 0));
   memset(guest.name, 'a', sizeof guest.name);
   CHECK(wrong(&guest, sizeof guest, 0));
+  struct request many = request_of(START);
+  many.connections = MOST_CONNECTIONS;
+  CHECK(!wrong(&many, sizeof many, 2));
+  many.connections++;
+  CHECK(wrong(&many, sizeof many, 2));
   for (uint32_t type = 0; type < 300; type++) {
     for (size_t at = 0; at < sizeof(struct request); at++) {
       if (at >= offsetof(struct request, type) && at < offsetof(struct request, worker)) continue;

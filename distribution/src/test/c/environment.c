@@ -102,16 +102,15 @@ static int code(void) {
   return 0;
 }
 
-/* Reads words that end with zeros; an empty one follows the last. */
-static size_t words_of(const char *path, char *words, size_t room) {
+/* Reads a file of words that end with zeros. An empty word follows the last one. */
+static void read_words(const char *path, char *words, size_t room) {
   FILE *file = fopen(path, "r");
   size_t bytes = file ? fread(words, 1, room - 2, file) : 0;
   if (file) fclose(file);
   words[bytes] = words[bytes + 1] = 0;
-  return bytes;
 }
 
-/* The first word that begins so. */
+/* The first word with that beginning; NULL if there is none. */
 static const char *find(const char *words, const char *beginning) {
   for (; *words; words += strlen(words) + 1) {
     if (!strncmp(words, beginning, strlen(beginning))) return words;
@@ -119,7 +118,7 @@ static const char *find(const char *words, const char *beginning) {
   return NULL;
 }
 
-/* CUDA_DEVICE_MAX_CONNECTIONS of the workers on this host that have it. */
+/* Prints CUDA_DEVICE_MAX_CONNECTIONS of each worker on this host whose environment has it. */
 static int connections(void) {
   static char command[1 << 16], environment[1 << 16];
   RUN(cuInit(0));
@@ -128,10 +127,11 @@ static int connections(void) {
   for (struct dirent *one; processes && (one = readdir(processes));) {
     char path[300];
     snprintf(path, sizeof path, "/proc/%s/cmdline", one->d_name);
-    if (!words_of(path, command, sizeof command) || !find(command, "graft.remoting.server.worker.WorkerMain")) continue;
+    read_words(path, command, sizeof command);
+    if (!find(command, "graft.remoting.server.worker.WorkerMain")) continue;
     snprintf(path, sizeof path, "/proc/%s/environ", one->d_name);
-    size_t bytes = words_of(path, environment, sizeof environment);
-    const char *variable = bytes ? find(environment, "CUDA_DEVICE_MAX_CONNECTIONS=") : NULL;
+    read_words(path, environment, sizeof environment);
+    const char *variable = find(environment, "CUDA_DEVICE_MAX_CONNECTIONS=");
     if (variable) puts(variable);
   }
   return 0;

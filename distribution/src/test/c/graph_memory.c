@@ -39,7 +39,7 @@ int cuGraphLaunch(void *exec, void *stream);
 
 static uint64_t memory;
 
-/* A graph that frees the memory, ready to be launched, if a node may be added that does. */
+/* Prints whether a node that frees the memory may be added to a new graph. Returns the executable graph, NULL if it may not. */
 static void *freeing(const char *when) {
   void *graph, *node, *exec;
   struct node_params params = {.type = FREE, .address = memory};

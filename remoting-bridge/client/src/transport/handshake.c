@@ -38,7 +38,8 @@ struct hello {
   char name[64];
   uint16_t kind, flags;
   uint32_t channel; /* channel: graft_transport.number of the session, or graft_purpose of a further connection */
-  uint64_t session; /* of the session itself: the connections to the GPU that the program asks for, 0 for any */
+  /* A further connection: the session's number. A session: the connections to the GPU that the program asks for, 0 if it does not. */
+  uint64_t session;
 };
 struct challenge {
   uint32_t magic, status;

@@ -111,7 +111,7 @@ final class EnvironmentTest {
   }
 
   /**
-   * The driver reads it before it has a program, so that such a program gets a worker of its own.
+   * A driver reads the variable when its process starts, so that the worker's environment counts.
    */
   @Test
   void theDriverMakesAsManyConnectionsAsTheProgramSays() throws Exception {

@@ -93,7 +93,10 @@ class HandshakeTest {
     }
   }
 
-  /** A worker starts with nothing of what a client says but the number of a range. */
+  /**
+   * A worker starts with nothing of what a client says but the number of a range and that of the
+   * connections to the GPU.
+   */
   @Test
   void onlyRangesOfAddressesThatExistAreTaken() throws Exception {
     assertThat(isChallenged(HandshakeMessages.KIND_SESSION, 0)).isTrue();
@@ -105,7 +108,6 @@ class HandshakeTest {
     assertServes();
   }
 
-  /** A worker's environment has nothing of what a client says but a number from 1 to 32. */
   @Test
   void onlyAsManyConnectionsToTheGpuAsThereCanBeAreTaken() throws Exception {
     assertThat(isChallenged(HandshakeMessages.KIND_SESSION, 0, 32)).isTrue();

@@ -12,7 +12,7 @@ public final class WorkerEnvironment {
   /** The variable that keeps the sensors of the GPU from guests if it is {@code off}. */
   public static final String SENSORS = "GRAFT_SENSORS";
 
-  /** The variable by which the driver makes its connections to a GPU. */
+  /** The variable that tells the driver how many connections to a GPU to make. */
   static final String CONNECTIONS = "CUDA_DEVICE_MAX_CONNECTIONS";
 
   private static final List<String> KEPT =

@@ -175,7 +175,7 @@ public final class HandshakeMessages {
       return kind == KIND_SESSION ? (int) sessionId : 0;
     }
 
-    /** Returns whether the program may ask for so many connections to the GPU. */
+    /** Returns whether a driver can make as many connections to a GPU as the program asks for. */
     public boolean hasKnownConnections() {
       return kind != KIND_SESSION || (sessionId >= 0 && sessionId <= MOST_GPU_CONNECTIONS);
     }

@@ -30,8 +30,8 @@ public final class Allocations {
   }
 
   /**
-   * Returns the allocation that an address lies in; null if there is none, or if it is memory of a
-   * graph which is not allocated now.
+   * Returns the allocation that an address lies in; null if there is none, or if the address is
+   * that of a graph's node whose memory is not allocated now.
    */
   public static DeviceMemory.Allocation find(DeviceMemory memory, long address) {
     DeviceMemory.Allocation found = memory.find(address);

@@ -6,20 +6,21 @@ import java.util.Set;
 
 /**
  * The memory that the allocation nodes of a graph allocate. Its address is the same for the life of
- * the graph and of the executable graphs instantiated from it, as CUDA promises. With the last of
- * these graphs what is not allocated then is released; other memory stays until the program frees
- * it.
+ * the graph and of the executable graphs instantiated from it, as CUDA promises. When the last of
+ * these graphs ends, memory that is not allocated at that time is released; memory that is
+ * allocated stays until the program frees it.
  */
 public final class GraphMemory {
+  /** The addresses of all nodes. */
   private final Set<Long> addresses = new HashSet<>();
 
-  /** What nodes that have run have allocated, and nothing has freed since. */
+  /** The addresses whose nodes have run, of memory that nothing has freed since. */
   private final Set<Long> allocated = new HashSet<>();
 
   private DeviceMemory memory;
   private int users = 1;
 
-  /** Gives memory to a node; 0 if there is not enough. */
+  /** Returns the address of the memory of a new node; 0 if there is not enough memory. */
   public synchronized long allocate(DeviceMemory from, long bytes) {
     memory = from;
     long address = from.allocate(bytes, this);
@@ -29,7 +30,7 @@ public final class GraphMemory {
     return address;
   }
 
-  /** Allocates a node's memory when the node runs. */
+  /** Notes that the node of an address has run. */
   public synchronized void allocated(long address) {
     allocated.add(address);
   }
@@ -39,7 +40,7 @@ public final class GraphMemory {
     return allocated.contains(address);
   }
 
-  /** Frees memory, which stays the graphs' own while there are any. */
+  /** Frees memory. Its address stays reserved while there are graphs. */
   public synchronized void free(long address) {
     if (allocated.remove(address) && users == 0) {
       memory.release(address);
@@ -52,11 +53,12 @@ public final class GraphMemory {
     return this;
   }
 
-  /** Ends a use. */
+  /** Ends a use. The last one releases the memory that is not allocated. */
   public synchronized void release() {
     if (--users == 0) {
       addresses.removeAll(allocated);
-      addresses.forEach(address -> memory.release(address)); // no memory, so no addresses
+      addresses.forEach(
+          address -> memory.release(address)); // memory is null only if there are none
     }
   }
 }

@@ -71,7 +71,9 @@ public final class TrackedDevice extends ForwardingDevice {
     return code == CudaResult.SUCCESS ? given(code, result, bytes, 0, currentContext()) : code;
   }
 
-  /** Removes what was freed, but for memory of graphs, which allocate it again. */
+  /**
+   * Removes memory that was freed; memory of graphs stays, since their next launch allocates it.
+   */
   private int freed(int code, long address) {
     if (code == CudaResult.SUCCESS) {
       space.removeUnless(address, GRAPHS);

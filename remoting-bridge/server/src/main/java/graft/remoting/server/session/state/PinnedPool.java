@@ -21,8 +21,9 @@ public final class PinnedPool {
   private static final int PORTABLE = 1;
 
   /**
-   * How long a copy waits for earlier ones to be received by the client. These may be queued behind
-   * a kernel that takes seconds, and they may wait for calls that this wait delays.
+   * How long a copy waits for earlier ones to be received by the client. The earlier ones may be
+   * queued behind a kernel that takes seconds. The wait has an end because they may also depend on
+   * calls of the session that come after this copy.
    */
   private static final long PATIENCE_MILLIS = 5_000;
 

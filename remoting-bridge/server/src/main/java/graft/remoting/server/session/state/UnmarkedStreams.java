@@ -3,8 +3,9 @@ package graft.remoting.server.session.state;
 /** The streams with work behind which {@link GpuMeter} has no marker. Only the executor uses it. */
 final class UnmarkedStreams {
   /**
-   * The number of streams that are told apart. A marker lets what is queued later in another stream
-   * wait, if the driver serves both by one of its eight connections to the GPU.
+   * The number of streams that are told apart. If more have work, all of them get markers. The
+   * driver serves all streams by a few connections to the GPU, eight by default, and what it queues
+   * behind a marker in the same connection waits for the marker, whatever its stream.
    */
   private static final int MOST = 64;
 
