@@ -19,6 +19,9 @@ public final class TensorMapCalls implements SessionCalls.TensorMap {
   private final CudaDevice device;
   private final long map = Memory.allocate(BYTES + ALIGNMENT) + ALIGNMENT - 1 & -(long) ALIGNMENT;
 
+  /** The strides of a tensor that has none: the driver wants an address all the same. */
+  private final long noStrides = Memory.allocate(Long.BYTES);
+
   public TensorMapCalls(CudaDevice device) {
     this.device = device;
   }
@@ -30,12 +33,13 @@ public final class TensorMapCalls implements SessionCalls.TensorMap {
   private record Tensor(
       int type, int rank, long address, long sizes, long strides, int strideCount) {
     boolean isValid() {
-      return rank >= 1
-          && rank <= MAX_RANK
-          && strideCount == rank - 1
-          && sizes != 0
-          && (strides != 0 || rank == 1);
+      return rank >= 1 && rank <= MAX_RANK && strideCount == rank - 1 && sizes != 0 && strides != 0;
     }
+  }
+
+  private Tensor tensor(
+      int type, int rank, long address, long sizes, long strides, int strideCount) {
+    return new Tensor(type, rank, address, sizes, rank == 1 ? noStrides : strides, strideCount);
   }
 
   private int encode(long result, boolean valid, LongToIntFunction encoder) {
@@ -65,7 +69,7 @@ public final class TensorMapCalls implements SessionCalls.TensorMap {
       int swizzle,
       int promotion,
       int fill) {
-    Tensor t = new Tensor(type, rank, address, sizes, strides, strideCount);
+    Tensor t = tensor(type, rank, address, sizes, strides, strideCount);
     return encode(
         map,
         t.isValid() && box != 0 && steps != 0,
@@ -87,7 +91,7 @@ public final class TensorMapCalls implements SessionCalls.TensorMap {
 
   @Override
   public int graftTensorMapIm2col(Call call, TensorMapIm2col a) {
-    Tensor t = new Tensor(a.type(), a.rank(), a.address(), a.sizes(), a.strides(), a.strideCount());
+    Tensor t = tensor(a.type(), a.rank(), a.address(), a.sizes(), a.strides(), a.strideCount());
     return encode(
         a.map(),
         t.isValid()
@@ -116,7 +120,7 @@ public final class TensorMapCalls implements SessionCalls.TensorMap {
 
   @Override
   public int graftTensorMapIm2colWide(Call call, TensorMapIm2colWide a) {
-    Tensor t = new Tensor(a.type(), a.rank(), a.address(), a.sizes(), a.strides(), a.strideCount());
+    Tensor t = tensor(a.type(), a.rank(), a.address(), a.sizes(), a.strides(), a.strideCount());
     return encode(
         a.map(),
         t.isValid() && a.steps() != 0,

@@ -12,7 +12,10 @@ final class TensorMapCallsTest {
   /** A tensor: its rank, the addresses of its lists, and how many strides the client sent. */
   private record Tensor(int rank, long sizes, long strides, int strideCount) {}
 
-  /** Writes the address that it got to the map, and requires alignment like the driver. */
+  /**
+   * Writes the address that it got to the map, and requires alignment like the driver, and an
+   * address of strides also of a tensor that has none.
+   */
   private final CudaDevice device =
       new CudaDevice() {
         @Override
@@ -30,7 +33,7 @@ final class TensorMapCallsTest {
             int promotion,
             int fill) {
           Memory.putLong(map, address);
-          return map % 64 == 0 ? CudaResult.SUCCESS : CudaResult.INVALID_VALUE;
+          return map % 64 == 0 && strides != 0 ? CudaResult.SUCCESS : CudaResult.INVALID_VALUE;
         }
 
         @Override
@@ -72,6 +75,15 @@ final class TensorMapCallsTest {
         assertThat(tiled(result, tensor, list)).isEqualTo(CudaResult.SUCCESS);
         assertThat(Memory.getLong(result)).isEqualTo(77);
       }
+    }
+  }
+
+  @Test
+  void aTensorOfOneDimensionHasNoStrides() {
+    try (Scratch place = new Scratch(128);
+        Scratch lists = new Scratch(64)) {
+      assertThat(tiled(place.address(), new Tensor(1, lists.address(), 0, 0), lists.address()))
+          .isEqualTo(CudaResult.SUCCESS);
     }
   }
 
