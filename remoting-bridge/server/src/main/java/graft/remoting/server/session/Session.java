@@ -13,6 +13,7 @@ import graft.remoting.server.session.call.Call;
 import graft.remoting.server.session.call.CallEngine;
 import graft.remoting.server.session.call.Dispatcher;
 import graft.remoting.server.session.call.HandleTables;
+import graft.remoting.server.session.call.QueuedWork;
 import graft.remoting.server.session.call.RefusedCallException;
 import graft.remoting.server.session.call.SessionCalls;
 import graft.remoting.server.session.code.CodeCalls;
@@ -35,6 +36,7 @@ import graft.remoting.server.session.memory.AddressSpace;
 import graft.remoting.server.session.memory.HostCountedDevice;
 import graft.remoting.server.session.memory.HostMemory;
 import graft.remoting.server.session.memory.MemoryLimit;
+import graft.remoting.server.session.memory.RecyclingDevice;
 import graft.remoting.server.session.memory.TrackedDevice;
 import graft.remoting.server.session.state.CallbackConnection;
 import graft.remoting.server.session.state.DeviceOutput;
@@ -58,6 +60,7 @@ public final class Session implements RecordHandler {
   private static final int WRITE = Dispatcher.number("graftWrite");
   private static final int STREAM_DESTROY = Dispatcher.number("cuStreamDestroy_v2");
 
+  private final RecyclingDevice recycling;
   private final TrackedDevice tracked;
   private final AccountedDevice device;
   private final SessionState state;
@@ -87,7 +90,10 @@ public final class Session implements RecordHandler {
       GpuDirect gpu) {
     this.memory = new HostMemory(terms.limits().hostMemory(), terms.guest(), terms.reached());
     this.handles = new HandleTables(memory);
-    this.tracked = new TrackedDevice(driver);
+    QueuedWork work = new QueuedWork(driver, handles.usedStreams());
+    this.recycling =
+        new RecyclingDevice(driver, () -> !gpu.isThere() && work.isOver(), System::nanoTime);
+    this.tracked = new TrackedDevice(recycling);
     this.counted = new HostCountedDevice(tracked, memory);
     this.device =
         new AccountedDevice(
@@ -113,7 +119,7 @@ public final class Session implements RecordHandler {
     this.dispatcher = new Dispatcher(device, handles, calls, checks);
     this.meter = state.meter();
     handles.usedStreams().tell(meter::names, meter::forget);
-    channel.whenIdle(meter::mark);
+    channel.whenIdle(this::idle);
     Waiters.relaxCapture(device);
   }
 
@@ -149,6 +155,11 @@ public final class Session implements RecordHandler {
         new GraphNodes(device, tracked, code, state.hostFunctions()),
         new TensorMapCalls(device),
         new ObjectCalls(device));
+  }
+
+  private void idle() {
+    meter.mark();
+    recycling.release();
   }
 
   /** Lets the session name memory that it has not allocated. The warm-up uses this. */

@@ -5,6 +5,7 @@ import graft.remoting.device.Memory;
 import graft.remoting.server.connection.Destination;
 import graft.remoting.server.connection.Sender;
 import graft.remoting.server.device.GpuDirect;
+import graft.remoting.server.session.call.QueuedWork;
 import graft.remoting.server.session.call.UsedStreams;
 import graft.remoting.server.session.memory.AccountedDevice;
 import graft.remoting.server.system.Scratch;
@@ -24,7 +25,7 @@ public final class DirectAccess {
   private static final Logger LOG = LoggerFactory.getLogger(DirectAccess.class);
 
   private final AccountedDevice device;
-  private final UsedStreams streams;
+  private final QueuedWork work;
   private final boolean memoryIsOurs;
   private final GpuDirect gpu;
   private boolean isTold;
@@ -38,14 +39,14 @@ public final class DirectAccess {
   public DirectAccess(
       AccountedDevice device, UsedStreams streams, boolean memoryIsOurs, GpuDirect gpu) {
     this.device = device;
-    this.streams = streams;
+    this.work = new QueuedWork(device, streams);
     this.memoryIsOurs = memoryIsOurs;
     this.gpu = gpu;
   }
 
   /** Returns whether the channel may access that memory now. Only the executor calls this. */
   boolean isOpen(long address, long bytes) {
-    boolean open = (memoryIsOurs || gpu.isThere()) && isReached(address, bytes) && isAllWorkOver();
+    boolean open = (memoryIsOurs || gpu.isThere()) && isReached(address, bytes) && work.isOver();
     if (open && !isTold) {
       isTold = true;
       LOG.info(
@@ -68,27 +69,6 @@ public final class DirectAccess {
       long size = Memory.getLong(found.address() + 8);
       boolean isOne = bytes >= 0 && bytes <= size && address - start <= size - bytes;
       return isOne && (memoryIsOurs || (device.isPlain(start) && gpu.reaches(start)));
-    }
-  }
-
-  /**
-   * Returns whether all queued work has finished. All streams are queried, because a stream may
-   * have to wait for the legacy default stream.
-   */
-  private boolean isAllWorkOver() {
-    boolean over = !streams.mayHaveMore() && isOver(0);
-    for (int i = 0; over && i < streams.size(); i++) {
-      over = isOver(streams.get(i));
-    }
-    return over;
-  }
-
-  private boolean isOver(long stream) {
-    try (Scratch status = new Scratch(4)) {
-      // A capturing stream must be detected first: querying it would invalidate the capture.
-      return device.cuStreamIsCapturing(stream, status.address()) == CudaResult.SUCCESS
-          && Memory.getInt(status.address()) == 0
-          && device.cuStreamQuery(stream) == CudaResult.SUCCESS;
     }
   }
 
