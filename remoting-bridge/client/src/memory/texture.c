@@ -136,7 +136,7 @@ GRAFT_EXPORT int cuSurfObjectCreate(void *surface, void *wanted) {
 static int check_map(const void *map, unsigned rank, const void *sizes, const void *strides, const void *steps) {
   int r = graft_ready();
   if (r) return r;
-  bool valid = map && !((uintptr_t)map % 64) && rank && rank <= MAX_RANK && sizes && steps && (strides || rank == 1);
+  bool valid = map && !((uintptr_t)map % 64) && rank && rank <= MAX_RANK && sizes && strides && steps;
   return valid ? GRAFT_OK : GRAFT_INVALID_VALUE;
 }
 

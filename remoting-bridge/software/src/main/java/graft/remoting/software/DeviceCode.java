@@ -15,32 +15,27 @@ public final class DeviceCode {
   private DeviceCode() {}
 
   /**
-   * Returns whether code may use a function. Compressed PTX is decompressed and searched.
+   * What a search has found.
    *
-   * @param image a fat binary, an ELF file or PTX
-   * @return true also for an image that cannot be read
+   * @param mayUseFunction whether the code may use the function; true also of an image that cannot
+   *     be read
+   * @param systemAtomics whether its PTX has atomic operations of system scope
    */
-  public static boolean mayUse(byte[] image, String function) {
-    try {
-      return Fatbin.of(image).contains(function.getBytes(StandardCharsets.US_ASCII));
-    } catch (ImageException damaged) {
-      return true;
-    }
-  }
+  public record Findings(boolean mayUseFunction, boolean systemAtomics) {}
 
   /**
-   * Returns whether PTX has atomic operations of system scope. Compressed PTX is decompressed and
-   * searched.
+   * Searches code. Compressed code is decompressed.
    *
    * @param image a fat binary, an ELF file or PTX
-   * @return false also for an image that cannot be read
    */
-  public static boolean hasSystemAtomics(byte[] image) {
+  public static Findings search(byte[] image, String function) {
     try {
       Fatbin code = Fatbin.of(image);
-      return code.contains(SYSTEM_SCOPE) && code.contains(SYSTEM_ATOMIC);
+      return new Findings(
+          code.contains(function.getBytes(StandardCharsets.US_ASCII)),
+          code.contains(SYSTEM_SCOPE) && code.contains(SYSTEM_ATOMIC));
     } catch (ImageException damaged) {
-      return false;
+      return new Findings(true, false);
     }
   }
 }

@@ -40,6 +40,8 @@ final class WarmUp {
   private static final int CONTEXT = 1;
   private static final int MODULE = 1;
   private static final int FUNCTION = 1;
+  private static final int LIBRARY = 1;
+  private static final int KERNEL = 2;
   private static final int STREAM = 1;
   private static final int EVENT = 1;
   private static final int DEVICE = 0;
@@ -162,6 +164,29 @@ final class WarmUp {
                     WANTED,
                     WANTED,
                     ATTRIBUTES)));
+    lines.add(
+        line(
+            out -> {
+              record(out, "graftLibraryLoad", WANTS_REPLY | HAS_BULK, LIBRARY, image.length);
+              out.put(image);
+            }));
+    lines.add(
+        line(
+            out ->
+                record(
+                    out,
+                    "graftLibraryGetKernel_v2",
+                    WANTS_REPLY,
+                    KERNEL,
+                    LIBRARY,
+                    name.length,
+                    nameWord,
+                    WANTED,
+                    0,
+                    0,
+                    WANTED,
+                    WANTED,
+                    ATTRIBUTES)));
     lines.add(line(out -> record(out, "graftRegionMap", WANTS_REPLY, 0, UnsharedRegion.BYTES)));
     lines.add(
         line(
@@ -206,6 +231,11 @@ final class WarmUp {
         line(
             out -> {
               record(out, "cuMemFree_v2", 0, WarmUpScript.LAST_RESULT);
+              record(out, "cuMemAlloc_v2", WANTS_REPLY, WANTED, BYTES);
+            }),
+        line(
+            out -> {
+              record(out, "cuMemFree_v2", 0, WarmUpScript.LAST_RESULT);
               record(out, "cuMemGetInfo_v2", WANTS_REPLY, WANTED, WANTED);
             }),
         line(
@@ -227,6 +257,7 @@ final class WarmUp {
               record(out, "cuEventDestroy_v2", 0, EVENT);
               record(out, "cuStreamDestroy_v2", 0, STREAM);
               record(out, "cuModuleUnload", 0, MODULE);
+              record(out, "cuLibraryUnload", 0, LIBRARY);
               record(out, "graftRegionUnmap", 0, 0, UnsharedRegion.BYTES);
               record(out, "graftPrimaryContextRelease", WANTS_REPLY, CONTEXT, DEVICE, 0);
             }));

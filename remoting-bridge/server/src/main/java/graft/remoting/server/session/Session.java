@@ -17,6 +17,7 @@ import graft.remoting.server.session.call.QueuedWork;
 import graft.remoting.server.session.call.RefusedCallException;
 import graft.remoting.server.session.call.SessionCalls;
 import graft.remoting.server.session.code.CodeCalls;
+import graft.remoting.server.session.code.CodeSearch;
 import graft.remoting.server.session.code.KeptCode;
 import graft.remoting.server.session.code.LinkCalls;
 import graft.remoting.server.session.code.PrintingCode;
@@ -136,6 +137,7 @@ public final class Session implements RecordHandler {
             handles,
             printing,
             atomics,
+            new CodeSearch(),
             new KeptCode(terms.code(), memory));
     return new SessionCalls(
         new LinkCalls(device, memory),

@@ -25,7 +25,7 @@ class WarmUpTest {
             (proxy, method, arguments) -> {
               calls.merge(method.getName(), 1, Integer::sum);
               switch (method.getName()) {
-                case "cuModuleLoadDataEx" -> {
+                case "cuModuleLoadDataEx", "cuLibraryLoadData" -> {
                   Memory.putLong((long) arguments[0], 77);
                   return 0;
                 }
@@ -33,9 +33,19 @@ class WarmUpTest {
                   Memory.putLong((long) arguments[0], 78);
                   return 0;
                 }
+                case "cuLibraryGetKernel" -> {
+                  Memory.putLong((long) arguments[0], 79);
+                  return 0;
+                }
+                case "cuMemGetInfo_v2" -> {
+                  Memory.putLong((long) arguments[0], 2L << 30);
+                  return 0;
+                }
                 case "cuLaunchKernel",
                     "cuFuncGetAttribute",
+                    "cuKernelGetAttribute",
                     "cuModuleUnload",
+                    "cuLibraryUnload",
                     "cuMemsetD8Async" -> {
                   return 0;
                 }
@@ -67,18 +77,20 @@ class WarmUpTest {
     // Each round writes and copies from the shared region once, and reads twice and copies to it.
     assertThat(calls).containsEntry("cuMemcpyHtoDAsync_v2", 8);
     assertThat(calls).containsEntry("cuMemcpyDtoHAsync_v2", 12);
-    // One allocation is the warm-up's own.
+    // One allocation is the warm-up's own; each round makes one, and is given the same again.
     assertThat(calls).containsEntry("cuMemAlloc_v2", 5).containsEntry("cuMemFree_v2", 5);
     assertThat(calls)
         .containsEntry("cuMemHostRegister_v2", 1)
         .containsEntry("cuMemHostUnregister", 1);
-    assertThat(calls).containsEntry("cuModuleUnload", 1);
+    assertThat(calls).containsEntry("cuModuleUnload", 1).containsEntry("cuLibraryUnload", 1);
     assertThat(calls).containsEntry("cuStreamDestroy_v2", 1);
     assertThat(calls.get("cuDevicePrimaryCtxRelease_v2"))
         .isEqualTo(calls.get("cuDevicePrimaryCtxRetain"));
     // Not ready, no such attribute, no further parameter: these results are not failures.
     failures.keySet().removeIf(call -> call.endsWith(" 600"));
-    assertThat(failures).containsOnlyKeys("cuDeviceGetAttribute 1", "cuFuncGetParamInfo 1");
+    assertThat(failures)
+        .containsOnlyKeys(
+            "cuDeviceGetAttribute 1", "cuFuncGetParamInfo 1", "cuKernelGetParamInfo 1");
   }
 
   @Test

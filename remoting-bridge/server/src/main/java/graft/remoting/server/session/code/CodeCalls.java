@@ -10,8 +10,10 @@ import graft.remoting.server.session.call.SessionCalls;
 import graft.remoting.server.session.memory.HostCountedDevice;
 import graft.remoting.server.session.memory.HostMemory;
 import graft.remoting.server.system.Scratch;
+import graft.remoting.software.DeviceCode.Findings;
 import java.util.HashSet;
 import java.util.Set;
+import java.util.concurrent.CompletableFuture;
 import java.util.function.LongConsumer;
 
 /** The calls on modules and libraries, and on their functions and kernels. */
@@ -24,6 +26,7 @@ public final class CodeCalls implements SessionCalls.Code {
   private final CudaDevice device;
   private final PrintingCode printing;
   private final SystemAtomics atomics;
+  private final CodeSearch search;
   private final KeptCode kept;
   private final HostCountedDevice counted;
   private final HostMemory memory;
@@ -44,6 +47,7 @@ public final class CodeCalls implements SessionCalls.Code {
       HandleTables handles,
       PrintingCode printing,
       SystemAtomics atomics,
+      CodeSearch search,
       KeptCode kept) {
     this.device = device;
     this.counted = counted;
@@ -52,6 +56,7 @@ public final class CodeCalls implements SessionCalls.Code {
     this.attributes = new FunctionAttributes(device);
     this.printing = printing;
     this.atomics = atomics;
+    this.search = search;
     this.kept = kept;
   }
 
@@ -94,8 +99,9 @@ public final class CodeCalls implements SessionCalls.Code {
   /** Loads code, which may be several fat binaries that are to be linked. */
   private int use(long image, long bytes, ImageUser user) {
     if (bytes < 8 || Memory.getInt(image) != FatbinWrapper.MAGIC) {
-      printing.loaded(image, bytes);
-      atomics.loaded(image, bytes);
+      CompletableFuture<Findings> found = search.search(image, bytes);
+      printing.loaded(found);
+      atomics.loaded(found);
       return user.use(image);
     }
     printing.loadedOther();

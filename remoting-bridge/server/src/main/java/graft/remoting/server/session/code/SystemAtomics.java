@@ -2,9 +2,13 @@ package graft.remoting.server.session.code;
 
 import graft.remoting.server.system.Libc;
 import graft.remoting.server.system.Scratch;
-import graft.remoting.software.DeviceCode;
+import graft.remoting.software.DeviceCode.Findings;
 import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import java.util.function.Consumer;
+import java.util.function.Predicate;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -14,16 +18,15 @@ import org.slf4j.LoggerFactory;
  * with respect to the program's own (docs/driver-api.md), and the mode that makes them so is not
  * the default, because other programs would wait forever in it.
  *
- * <p>Large images are not searched, nor is machine code, in which the scope has no name.
+ * <p>Large images are not searched, nor is machine code, in which the scope has no name. Only the
+ * executor uses this class.
  */
 public final class SystemAtomics {
   private static final Logger LOG = LoggerFactory.getLogger(SystemAtomics.class);
   private static final int STDERR = 2;
 
-  /** As in {@link PrintingCode}. */
-  private static final int LARGEST = 256 << 10;
-
   private final Consumer<String> program;
+  private final List<CompletableFuture<Findings>> searches = new ArrayList<>();
   private boolean areUsed;
   private boolean isMemoryShared;
   private boolean isTold;
@@ -52,18 +55,28 @@ public final class SystemAtomics {
     }
   }
 
-  /** Searches an image that is loaded. */
-  void loaded(long image, long bytes) {
-    if (!areUsed && bytes <= LARGEST) {
-      areUsed = DeviceCode.hasSystemAtomics(Scratch.bytesAt(image, (int) bytes));
-      tell();
-    }
+  /** Notes code that was loaded, and is searched. */
+  void loaded(CompletableFuture<Findings> search) {
+    searches.add(search);
+    take(any -> isMemoryShared || any.isDone());
+    tell();
   }
 
   /** Notes that the program has managed memory which it shares with kernels. */
   public void sharesMemory() {
     isMemoryShared = true;
+    take(any -> true);
     tell();
+  }
+
+  /** Takes what searches have found; of those that have not ended, it waits for the wanted. */
+  private void take(Predicate<CompletableFuture<Findings>> wanted) {
+    searches.removeIf(
+        search -> {
+          boolean isWanted = wanted.test(search);
+          areUsed |= isWanted && search.join().systemAtomics();
+          return isWanted;
+        });
   }
 
   private void tell() {

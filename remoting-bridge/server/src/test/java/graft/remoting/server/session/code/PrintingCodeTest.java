@@ -4,8 +4,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import graft.remoting.server.WireClient;
 import graft.remoting.server.system.Scratch;
+import graft.remoting.software.DeviceCode.Findings;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Test;
 
 class PrintingCodeTest {
@@ -28,10 +32,13 @@ class PrintingCodeTest {
   }
 
   private static boolean mayPrint(byte[]... images) {
+    CodeSearch search = new CodeSearch();
     PrintingCode code = new PrintingCode();
     for (byte[] image : images) {
       try (Scratch scratch = Scratch.of(image)) {
-        code.loaded(scratch.address(), image.length);
+        CompletableFuture<Findings> found = search.search(scratch.address(), image.length);
+        code.loaded(found);
+        found.join();
       }
     }
     return code.mayPrint();
@@ -51,5 +58,29 @@ class PrintingCodeTest {
   void whatIsNotLookedIntoMayPrint() {
     assertThat(mayPrint(fatbin(SILENT, 1 << 20))).isTrue();
     assertThat(mayPrint(new byte[1 << 20])).isTrue();
+  }
+
+  @Test
+  void whatIsNotYetLookedIntoMayPrint() {
+    List<Runnable> tasks = new ArrayList<>();
+    CodeSearch search = new CodeSearch(tasks::add);
+    PrintingCode code = new PrintingCode();
+    byte[] image = text(SILENT);
+    try (Scratch scratch = Scratch.of(image)) {
+      for (int i = 0; i < 2; i++) {
+        code.loaded(search.search(scratch.address(), image.length));
+        assertThat(code.mayPrint()).isTrue();
+      }
+      tasks.remove(0).run();
+      assertThat(code.mayPrint()).isTrue();
+      tasks.remove(0).run();
+      assertThat(code.mayPrint()).isFalse();
+      for (int i = 0; i < 17; i++) {
+        code.loaded(search.search(scratch.address(), image.length));
+      }
+      assertThat(tasks).as("a flood of images does not fill the memory").hasSize(16);
+      tasks.forEach(Runnable::run);
+      assertThat(code.mayPrint()).isTrue();
+    }
   }
 }

@@ -15,11 +15,12 @@ final class SystemAtomicsTest {
   private static final String SYSTEM = "atom.global.sys.add.u32 %r1, [%rd1], 1;";
 
   private final List<String> told = new ArrayList<>();
+  private final CodeSearch search = new CodeSearch();
   private final SystemAtomics atomics = new SystemAtomics(told::add);
 
   private void load(String ptx) {
     try (Scratch image = Scratch.of(ptx.getBytes(StandardCharsets.US_ASCII))) {
-      atomics.loaded(image.address(), ptx.length());
+      atomics.loaded(search.search(image.address(), ptx.length()));
     }
   }
 
@@ -73,7 +74,7 @@ final class SystemAtomicsTest {
     fatbin[6] = 16;
     fatbin[24] = -1;
     try (Scratch image = Scratch.of(fatbin)) {
-      atomics.loaded(image.address(), fatbin.length);
+      atomics.loaded(search.search(image.address(), fatbin.length));
     }
     assertThat(told).isEmpty();
   }
