@@ -30,7 +30,9 @@ public record RemotingBench(
 
   /**
    * All figures of a setting: of new processes with an empty and with a filled cache of compiled
-   * kernels, then of a warm process. Remote settings also have the round trips of the start-up.
+   * kernels, then of a warm process. Remote settings also have the round trips of the start-up; the
+   * new process with an empty cache comes right behind another one, which took the worker that was
+   * ready, and the others when the server is at rest.
    */
   public List<Measurement> measure(ProgramEnvironment setting)
       throws IOException, InterruptedException {
@@ -46,6 +48,9 @@ public record RemotingBench(
       }
     }
     figures.addAll(starts(setting));
+    if (!setting.isNative()) {
+      Rest.await();
+    }
     Results.printed(run(setting, "remoting").output()).stream()
         .filter(figure -> !figure.name().equals("start-up"))
         .forEach(figures::add);
@@ -58,6 +63,9 @@ public record RemotingBench(
     try {
       List<Measurement> figures = new ArrayList<>();
       for (State state : List.of(State.EMPTY, State.FILLED)) {
+        if (state == State.FILLED && !setting.isNative()) {
+          Rest.await();
+        }
         ProgramRun run = run(setting.withCaches(cache), "load");
         Results.printed(run.output()).forEach(figure -> figures.add(figure.in(state)));
       }
