@@ -93,7 +93,8 @@ public final class Session implements RecordHandler {
     this.handles = new HandleTables(memory);
     QueuedWork work = new QueuedWork(driver, handles.usedStreams());
     this.recycling =
-        new RecyclingDevice(driver, () -> !gpu.isThere() && work.isOver(), System::nanoTime);
+        new RecyclingDevice(
+            driver, () -> !gpu.isThere() && work.isOver(), this::fits, System::nanoTime);
     this.tracked = new TrackedDevice(recycling);
     this.counted = new HostCountedDevice(tracked, memory);
     this.device =
@@ -157,6 +158,10 @@ public final class Session implements RecordHandler {
         new GraphNodes(device, tracked, code, state.hostFunctions()),
         new TensorMapCalls(device),
         new ObjectCalls(device));
+  }
+
+  private boolean fits(long bytes) {
+    return device.wouldFit(bytes);
   }
 
   private void idle() {

@@ -72,6 +72,11 @@ public final class AccountedDevice extends ForwardingDevice {
     return account.hasRoom(bytes);
   }
 
+  /** Returns whether {@code bytes} more would be within the limit; no limit counts as reached. */
+  public boolean wouldFit(long bytes) {
+    return account.wouldFit(bytes);
+  }
+
   /** Counts the memory that a node of a graph allocates at each launch. */
   public int addGraphMemory(long bytes) {
     account.countGraphs();

@@ -87,15 +87,26 @@ final class MemoryAccount {
     return true;
   }
 
-  private boolean isWithinSession(long bytes) {
-    if (limit.bytes() != 0) {
-      long left = limit.bytes() - used();
-      if (left < 0 || Long.compareUnsigned(bytes, left) > 0) {
-        limit.reached().accept(Limit.SESSION_DEVICE_MEMORY);
-        return false;
-      }
+  /** Returns whether {@code bytes} more would be within the limit, and tells nobody if not. */
+  boolean wouldFit(long bytes) {
+    if (!isWithin(bytes) || !limit.guest().take(GuestUse.Resource.DEVICE_MEMORY, bytes)) {
+      return false;
     }
+    limit.guest().add(GuestUse.Resource.DEVICE_MEMORY, -bytes);
     return true;
+  }
+
+  private boolean isWithinSession(long bytes) {
+    boolean is = isWithin(bytes);
+    if (!is) {
+      limit.reached().accept(Limit.SESSION_DEVICE_MEMORY);
+    }
+    return is;
+  }
+
+  private boolean isWithin(long bytes) {
+    long left = limit.bytes() - used();
+    return limit.bytes() == 0 || (left >= 0 && Long.compareUnsigned(bytes, left) <= 0);
   }
 
   /** Counts bytes for the guest if its limit allows it. */

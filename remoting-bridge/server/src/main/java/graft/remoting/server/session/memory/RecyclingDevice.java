@@ -12,6 +12,7 @@ import java.util.HashMap;
 import java.util.Iterator;
 import java.util.Map;
 import java.util.function.BooleanSupplier;
+import java.util.function.LongPredicate;
 import java.util.function.LongSupplier;
 
 /**
@@ -40,7 +41,11 @@ public final class RecyclingDevice extends ForwardingDevice {
 
   private record Block(long address, long bytes, long context) {}
 
+  /** The most blocks of which their sizes are known. */
+  private static final int MOST_GIVEN = 4096;
+
   private final BooleanSupplier isWorkOver;
+  private final LongPredicate fits;
   private final LongSupplier nanos;
 
   /** The blocks that may be kept when they are freed, by their addresses. */
@@ -52,7 +57,7 @@ public final class RecyclingDevice extends ForwardingDevice {
   private long keptBytes;
   private boolean isAmple;
   private long askedAt;
-  private boolean hasAsked;
+  private long askedIn;
 
   /**
    * Creates the device of a session.
@@ -60,10 +65,15 @@ public final class RecyclingDevice extends ForwardingDevice {
    * @param isWorkOver whether all work that the session has queued is over and none is captured;
    *     {@code cuMemFree} waits for that work, and memory of later work must not be that of earlier
    *     work that still runs
+   * @param fits whether so many bytes more are within the session's limits, which what is kept must
+   *     not exceed
+   * @param nanos the time
    */
-  public RecyclingDevice(CudaDevice next, BooleanSupplier isWorkOver, LongSupplier nanos) {
+  public RecyclingDevice(
+      CudaDevice next, BooleanSupplier isWorkOver, LongPredicate fits, LongSupplier nanos) {
     super(next);
     this.isWorkOver = isWorkOver;
+    this.fits = fits;
     this.nanos = nanos;
   }
 
@@ -82,18 +92,23 @@ public final class RecyclingDevice extends ForwardingDevice {
       return next.cuMemAlloc_v2(dptr, bytes);
     }
     long context = currentContext();
-    Block again = kept.isEmpty() ? null : take(bytes, context);
-    if (again != null) {
-      Memory.putLong(dptr, again.address());
-      given.put(again.address(), again);
-      return CudaResult.SUCCESS;
+    if (!kept.isEmpty()) {
+      Block again = take(bytes, context);
+      if (again != null) {
+        Memory.putLong(dptr, again.address());
+        given.put(again.address(), again);
+        return CudaResult.SUCCESS;
+      }
+      if (!fits.test(keptBytes + bytes)) {
+        release();
+      }
     }
     int code = next.cuMemAlloc_v2(dptr, bytes);
     if (code == CudaResult.OUT_OF_MEMORY && !kept.isEmpty()) {
       release();
       code = next.cuMemAlloc_v2(dptr, bytes);
     }
-    if (code == CudaResult.SUCCESS && context != 0) {
+    if (code == CudaResult.SUCCESS && context != 0 && given.size() < MOST_GIVEN) {
       long address = Memory.getLong(dptr);
       given.put(address, new Block(address, bytes, context));
     }
@@ -128,17 +143,21 @@ public final class RecyclingDevice extends ForwardingDevice {
   @Override
   public int cuMemFree_v2(long dptr) {
     Block block = given.remove(dptr);
-    if (block == null
-        || keptBytes + block.bytes() > MOST_BYTES
-        || kept.size() == MOST_BLOCKS
-        || !hasAmpleMemory()
-        || !isWorkOver.getAsBoolean()
-        || currentContext() != block.context()) {
+    if (block == null || !mayKeep(block)) {
       return next.cuMemFree_v2(dptr);
     }
     kept.addFirst(block);
     keptBytes += block.bytes();
     return CudaResult.SUCCESS;
+  }
+
+  private boolean mayKeep(Block block) {
+    return keptBytes + block.bytes() <= MOST_BYTES
+        && kept.size() < MOST_BLOCKS
+        && currentContext() == block.context()
+        && fits.test(keptBytes) // the block itself is still counted
+        && hasAmpleMemory(block.context())
+        && isWorkOver.getAsBoolean();
   }
 
   private long currentContext() {
@@ -149,15 +168,15 @@ public final class RecyclingDevice extends ForwardingDevice {
     }
   }
 
-  private boolean hasAmpleMemory() {
+  private boolean hasAmpleMemory(long context) {
     long now = nanos.getAsLong();
-    if (!hasAsked || now - askedAt > BELIEVED) {
+    if (context != askedIn || now - askedAt > BELIEVED) {
       try (Scratch info = new Scratch(16)) {
         isAmple =
             next.cuMemGetInfo_v2(info.address(), info.address() + 8) == CudaResult.SUCCESS
                 && Memory.getLong(info.address()) >= SPARE;
       }
-      hasAsked = true;
+      askedIn = context;
       askedAt = now;
     }
     return isAmple;

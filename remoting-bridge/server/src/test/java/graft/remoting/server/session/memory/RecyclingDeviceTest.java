@@ -80,7 +80,9 @@ class RecyclingDeviceTest {
   private final Scratch scratch = new Scratch(64);
   private boolean isOver = true;
   private long now;
-  private final RecyclingDevice device = new RecyclingDevice(driver, () -> isOver, () -> now);
+  private long room = Long.MAX_VALUE;
+  private final RecyclingDevice device =
+      new RecyclingDevice(driver, () -> isOver, bytes -> bytes <= room, () -> now);
 
   @AfterEach
   void close() {
@@ -186,6 +188,30 @@ class RecyclingDeviceTest {
     now += 1_000_000_000;
     free(allocate(MIB));
     assertThat(driver.live).isEmpty();
+  }
+
+  @Test
+  void whatIsKeptIsWithinTheSessionsLimits() {
+    long first = allocate(MIB);
+    long second = allocate(MIB);
+    room = MIB - 1; // beside what is counted
+    free(first);
+    free(second);
+    assertThat(driver.live).containsExactly(first);
+    room = 2 * MIB;
+    allocate(MIB / 2);
+    assertThat(driver.live).contains(first);
+    allocate(MIB + 1);
+    assertThat(driver.live).doesNotContain(first);
+  }
+
+  @Test
+  void anotherDeviceIsAskedForItsOwnMemory() {
+    keepOne();
+    driver.context = 2;
+    driver.free = 1L << 29;
+    free(allocate(MIB));
+    assertThat(driver.freed).hasSize(1);
   }
 
   @Test
