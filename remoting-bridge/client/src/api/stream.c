@@ -157,17 +157,18 @@ static int waits_for_value(void *stream) {
 /* CUstreamWaitValue_flags; writes have no flag that driver 580 takes. */
 #define WAIT_FLAGS (3u | 1u << 30)
 
-#define VALUE(name, bits, type, writes)                                                           \
-  GRAFT_EXPORT int name(void *stream, uint64_t at, type value, unsigned int flags) {              \
-    uint64_t device;                                                                              \
-    struct graft_object *context;                                                                 \
-    int r = graft_context_need_for(stream, &context);                                             \
-    if (!r && flags & ~((writes) ? 0u : WAIT_FLAGS)) r = GRAFT_INVALID_VALUE;                     \
-    if (r || (r = graft_place_of_value(at, (bits) / 8, writes, stream, NULL, &device))) return r; \
-    graft_context_set_busy(context);                                                              \
-    r = rpc_##name(stream, device, value, flags);                                                 \
-    graft_mirrors_sent();                                                                         \
-    return r || (writes) ? r : waits_for_value(stream);                                           \
+#define VALUE(name, bits, type, writes)                                                          \
+  GRAFT_EXPORT int name(void *stream, uint64_t at, type value, unsigned int flags) {             \
+    struct graft_place place;                                                                    \
+    struct graft_object *context;                                                                \
+    int r = graft_context_need_for(stream, &context);                                            \
+    if (!r && flags & ~((writes) ? 0u : WAIT_FLAGS)) r = GRAFT_INVALID_VALUE;                    \
+    if (r || (r = graft_place_of_value(at, (bits) / 8, writes, stream, NULL, &place))) return r; \
+    graft_context_set_busy(context);                                                             \
+    r = rpc_##name(stream, place.device, value, flags);                                          \
+    graft_mirrors_sent();                                                                        \
+    r = graft_place_confirm(&place, (bits) / 8, r);                                              \
+    return r || (writes) ? r : waits_for_value(stream);                                          \
   }
 
 VALUE(cuStreamWaitValue32_v2, 32, unsigned int, false)
@@ -190,8 +191,9 @@ int graft_operations_place(uint8_t *operations, unsigned count, void *stream, st
     if (!kind || kind > LAST_OPERATION) return GRAFT_INVALID_VALUE;
     if (!writes && kind != WAIT_VALUE_32 && kind != WAIT_VALUE_64) continue;
     if (!writes) __atomic_store_n(&current()->waits, true, __ATOMIC_RELEASE);
-    r = graft_place_of_value(at, kind == WAIT_VALUE_32 || kind == WRITE_VALUE_32 ? 4 : 8, writes, stream, graph, &at);
-    memcpy(operation + 8, &at, sizeof at);
+    struct graft_place place;
+    r = graft_place_of_value(at, kind == WAIT_VALUE_32 || kind == WRITE_VALUE_32 ? 4 : 8, writes, stream, graph, &place);
+    memcpy(operation + 8, &place.device, sizeof place.device);
   }
   return r;
 }

@@ -172,7 +172,7 @@ static int traced_copy(struct graft_place *to, struct graft_place *from, size_t 
   struct graft_span *span = graft_work_begin(&work);
   int r = copy(to, from, bytes, stream, wait);
   graft_work_end(span, r);
-  return r;
+  return graft_place_confirm(from, bytes, graft_place_confirm(to, bytes, r));
 }
 
 /* The name of the function determines the kind of an operand only for pointers that CUDA has not returned. */

@@ -24,13 +24,21 @@ static int fill_here(uint64_t to, size_t pitch, const void *value, size_t size, 
   return GRAFT_OK;
 }
 
+/* From the first byte to the last; SIZE_MAX if no memory is so large. */
+static size_t extent(size_t pitch, size_t size, size_t width, size_t height) {
+  size_t rows, row, bytes;
+  if (!width || !height) return 0;
+  bool too_far = __builtin_mul_overflow(pitch, height - 1, &rows) || __builtin_mul_overflow(width, size, &row) ||
+                 __builtin_add_overflow(rows, row, &bytes);
+  return too_far ? SIZE_MAX : bytes;
+}
+
 /* Whether the server must fill the memory; else the fill is done, and *r is its result. */
 static bool begin(uint64_t *to, size_t pitch, const void *value, size_t size, size_t width, size_t height, void *stream, bool wait,
-                  bool *is_seen, int *r) {
+                  size_t bytes, struct graft_place *of, int *r) {
   struct graft_object *context;
   struct graft_place place = graft_place_of(*to, true);
-  size_t bytes = width && height ? pitch * (height - 1) + width * size : 0;
-  *is_seen = place.host || place.synchronous;
+  *of = place;
   if ((*r = graft_context_need_for(stream, &context))) return false;
   if (bytes && !*to) *r = GRAFT_INVALID_VALUE;
   if (!*r) *r = graft_place_check(&place, bytes, false);
@@ -50,15 +58,19 @@ static bool begin(uint64_t *to, size_t pitch, const void *value, size_t size, si
   return true;
 }
 
-static int end(int r, bool is_seen, bool wait) {
+static bool is_seen(const struct graft_place *place) { return place->host || place->synchronous; }
+
+static int end(int r, const struct graft_place *place, size_t bytes, bool wait) {
   graft_mirrors_sent();
-  return r || !is_seen || !wait ? r : cuStreamSynchronize(NULL);
+  r = graft_place_confirm(place, bytes, r);
+  return r || !is_seen(place) || !wait ? r : cuStreamSynchronize(NULL);
 }
 
 #define FILL(bits, type)                                                                                                          \
   static int fill##bits(uint64_t to, size_t pitch, type value, size_t width, size_t height, void *stream, bool wait, bool rows) { \
     int r;                                                                                                                        \
-    bool seen;                                                                                                                    \
+    size_t bytes = extent(pitch, sizeof value, width, height);                                                                    \
+    struct graft_place place;                                                                                                     \
     struct graft_visit visit;                                                                                                     \
     if (graft_several_servers && graft_visit_begin(&visit, graft_session_of_memory(to), stream, &r)) {                            \
       return r ? r : graft_visit_end(&visit, fill##bits(to, pitch, value, width, height, visit.stream, wait, rows));              \
@@ -69,18 +81,18 @@ static int end(int r, bool is_seen, bool wait) {
                               .value = value,                                                                                     \
                               .to = GRAFT_WORK_DEVICE};                                                                           \
     struct graft_span *span = graft_work_begin(&work);                                                                            \
-    if (!begin(&to, pitch, &value, sizeof value, width, height, stream, wait, &seen, &r)) {                                       \
+    if (!begin(&to, pitch, &value, sizeof value, width, height, stream, wait, bytes, &place, &r)) {                               \
       graft_work_drop(span);                                                                                                      \
       return r;                                                                                                                   \
     }                                                                                                                             \
-    if (wait && !seen) {                                                                                                          \
+    if (wait && !is_seen(&place)) {                                                                                               \
       r = rows ? rpc_cuMemsetD2D##bits##_v2(to, pitch, value, width, height) : rpc_cuMemsetD##bits##_v2(to, value, width);        \
     } else {                                                                                                                      \
       r = rows ? rpc_cuMemsetD2D##bits##Async(to, pitch, value, width, height, stream)                                            \
                : rpc_cuMemsetD##bits##Async(to, value, width, stream);                                                            \
     }                                                                                                                             \
     graft_work_end(span, r);                                                                                                      \
-    return end(r, seen, wait);                                                                                                    \
+    return end(r, &place, bytes, wait);                                                                                           \
   }                                                                                                                               \
   GRAFT_EXPORT int cuMemsetD##bits##_v2(uint64_t to, type value, size_t count) {                                                  \
     return fill##bits(to, 0, value, count, 1, NULL, true, false);                                                                 \

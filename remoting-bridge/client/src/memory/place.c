@@ -6,6 +6,7 @@
 #include "api/streams.h"
 #include "api/work.h"
 #include "base/system.h"
+#include "graft_rpc.h"
 #include "memory/elsewhere.h"
 #include "memory/mirror.h"
 #include "memory/pageable.h"
@@ -28,7 +29,10 @@ struct graft_place graft_place_of(uint64_t pointer, bool says_device) {
                        : (struct graft_place){.memory = GRAFT_MEMORY_NONE, .host = pointer};
   }
   if (range.memory == GRAFT_MEMORY_DEVICE) {
-    return (struct graft_place){.memory = GRAFT_MEMORY_DEVICE, .device = pointer, .synchronous = range.synchronous};
+    return (struct graft_place){.memory = GRAFT_MEMORY_DEVICE,
+                                .device = pointer,
+                                .synchronous = range.synchronous,
+                                .room = range.mapped ? UINT64_MAX : range.bytes - (pointer - range.base)};
   }
   uint64_t offset = pointer - range.base;
   return (struct graft_place){.memory = range.memory,
@@ -51,6 +55,11 @@ int graft_place_check(const struct graft_place *place, uint64_t bytes, bool is_g
     if (right && is_guess) right = graft_is_mapped(first, 1) && graft_is_mapped(first + bytes - 1, 1);
   }
   return right ? GRAFT_OK : GRAFT_INVALID_VALUE;
+}
+
+int graft_place_confirm(const struct graft_place *place, uint64_t bytes, int r) {
+  int ignored;
+  return r || place->memory != GRAFT_MEMORY_DEVICE || bytes <= place->room ? r : rpc_cuCtxGetCacheConfig(&ignored);
 }
 
 bool graft_place_is_host(const struct graft_place *place) {
@@ -104,11 +113,10 @@ void graft_place_announce(const struct graft_place *place, size_t bytes, bool wr
   if (place->mirrored) graft_mirror_announce(place->device, bytes, writes, stream);
 }
 
-int graft_place_of_value(uint64_t pointer, size_t bytes, bool writes, void *stream, struct graft_object *graph, uint64_t *device) {
-  struct graft_place place = graft_place_of(pointer, true);
-  int r = graft_place_expose(&place, bytes, graph);
-  if (r) return r;
-  graft_place_announce(&place, bytes, writes, stream);
-  *device = place.device;
-  return GRAFT_OK;
+int graft_place_of_value(uint64_t pointer, size_t bytes, bool writes, void *stream, struct graft_object *graph,
+                         struct graft_place *place) {
+  *place = graft_place_of(pointer, true);
+  int r = graft_place_expose(place, bytes, graph);
+  if (!r) graft_place_announce(place, bytes, writes, stream);
+  return r;
 }

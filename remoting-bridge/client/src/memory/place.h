@@ -16,13 +16,16 @@ struct graft_place {
   uint64_t device;          /* where the server and the device have it, 0 if it is private */
   bool mirrored;            /* host and device are two copies */
   bool synchronous;         /* SYNC_MEMOPS: calls without a stream wait until they are done */
-  uint64_t room;            /* bytes from here to the end of the allocation, 0 if the client knows none */
+  uint64_t
+      room; /* bytes from here to the end of the allocation, 0 if the client knows none; behind mapped memory there may be more of it */
 };
 
 /* The place of a pointer. A pointer that CUDA did not give out is device memory if says_device is set, else pageable memory. */
 struct graft_place graft_place_of(uint64_t pointer, bool says_device);
 /* INVALID_VALUE if the client must not touch these bytes of a place: they end behind an allocation of the program's, or are no memory of a program. Where the client took a pointer of unknown kind for pageable memory, there must be memory. */
 int graft_place_check(const struct graft_place *place, uint64_t bytes, bool is_guess);
+/* The result of a call that was sent, on these bytes of a place. If they are not all in memory that the client knows, it waits for the server's result: freed memory and other wrong addresses are an error of this call, not of the next one that waits. */
+int graft_place_confirm(const struct graft_place *place, uint64_t bytes, int r);
 /* Whether a place is pageable, pinned or registered memory. */
 bool graft_place_is_host(const struct graft_place *place);
 /* What kind of memory a profiler calls it: enum graft_work_memory. */
@@ -33,8 +36,9 @@ int graft_place_expose(struct graft_place *place, size_t bytes, struct graft_obj
 bool graft_streams_may_be_held(void);
 /* Announces work that uses these bytes of a place; graft_mirrors_sent is to be called when the work is sent. */
 void graft_place_announce(const struct graft_place *place, size_t bytes, bool writes, void *stream);
-/* The device's address of a pointer at which a stream, or a node of a graph, reads or writes a value. The work is announced. */
-int graft_place_of_value(uint64_t pointer, size_t bytes, bool writes, void *stream, struct graft_object *graph, uint64_t *device);
+/* The place, on the device, at which a stream or a node of a graph reads or writes a value. The work is announced. */
+int graft_place_of_value(uint64_t pointer, size_t bytes, bool writes, void *stream, struct graft_object *graph,
+                         struct graft_place *place);
 
 /* Puts the device's addresses into the operations of a batch (CUstreamBatchMemOpParams). The work is announced. */
 #define GRAFT_OPERATION_BYTES 48u

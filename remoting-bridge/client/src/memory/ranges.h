@@ -32,6 +32,7 @@ struct graft_range {
   struct graft_object *context;
   uint64_t serial;
   unsigned opened;  /* of another process's memory: how many times it was opened */
+  bool mapped;      /* virtual memory, which further mappings may follow without a gap */
   bool of_graph;    /* comes and goes with the launches of a graph */
   uint64_t view;    /* of host memory: the device's address, 0 without; of an alias: the program's address */
   bool shared;      /* program and device share the memory, without a mirror */

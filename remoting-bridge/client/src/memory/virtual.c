@@ -101,6 +101,7 @@ GRAFT_EXPORT int cuMemMap(uint64_t pointer, size_t bytes, size_t offset, uint64_
     graft_range_add(&(struct graft_range){.base = pointer,
                                           .bytes = bytes,
                                           .memory = GRAFT_MEMORY_DEVICE,
+                                          .mapped = true,
                                           .device = context ? context->u.context.device : 0,
                                           .context = context});
   }

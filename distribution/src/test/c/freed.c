@@ -1,0 +1,72 @@
+/* Memory that is freed is gone for the program, however soon it allocates again. */
+#include <stdint.h>
+
+#include "check.h"
+
+enum { BYTES = 1 << 20, TIMES = 300 };
+
+int cuInit(unsigned flags);
+int cuDevicePrimaryCtxRetain(void **context, int device);
+int cuCtxSetCurrent(void *context);
+int cuCtxSynchronize(void);
+int cuMemAlloc_v2(uint64_t *pointer, size_t bytes);
+int cuMemAllocAsync(uint64_t *pointer, size_t bytes, void *stream);
+int cuMemFree_v2(uint64_t pointer);
+int cuMemFreeAsync(uint64_t pointer, void *stream);
+int cuMemGetInfo_v2(size_t *left, size_t *total);
+int cuMemsetD8_v2(uint64_t pointer, unsigned char value, size_t count);
+int cuMemcpyDtoH_v2(void *to, uint64_t from, size_t bytes);
+
+/* Allocates and frees often, so that memory is given again, and returns the address that was freed last. */
+static uint64_t freed(void) {
+  uint64_t p;
+  for (int i = 0; i < TIMES; i++) {
+    unsigned char byte = 0;
+    RUN(cuMemAlloc_v2(&p, BYTES));
+    RUN(cuMemsetD8_v2(p, (unsigned char)i, BYTES));
+    RUN(cuMemcpyDtoH_v2(&byte, p + BYTES - 1, 1));
+    if (byte != (unsigned char)i) printf("%d in memory that holds %d\n", byte, i & 255);
+    RUN(cuMemFree_v2(p));
+  }
+  return p;
+}
+
+int main(void) {
+  void *context;
+  size_t before, after, total;
+  uint64_t p, q;
+  unsigned char byte;
+  RUN(cuInit(0));
+  RUN(cuDevicePrimaryCtxRetain(&context, 0));
+  RUN(cuCtxSetCurrent(context));
+  freed();
+  RUN(cuMemGetInfo_v2(&before, &total));
+  p = freed();
+  RUN(cuMemGetInfo_v2(&after, &total));
+  printf("all memory is free again: %s\n", before == after ? "yes" : "no");
+  p = freed();
+  printf("freed twice: %d\n", cuMemFree_v2(p));
+  p = freed();
+  printf("read: %d\n", cuMemcpyDtoH_v2(&byte, p, 1));
+  p = freed();
+  printf("written: %d\n", cuMemsetD8_v2(p, 1, 1));
+
+  /* What was freed just before does not stand in the way of the largest allocation. */
+  RUN(cuMemAlloc_v2(&p, 200 << 20));
+  RUN(cuMemFree_v2(p));
+  RUN(cuMemAlloc_v2(&p, after));
+  printf("memory for more: %d\n", cuMemAlloc_v2(&q, BYTES));
+  RUN(cuMemFree_v2(p));
+
+  /* Freed by another function, it is not given again by cuMemAlloc while the stream has it. */
+  RUN(cuMemAlloc_v2(&p, BYTES));
+  RUN(cuMemFreeAsync(p, NULL));
+  printf("freed again: %d\n", cuMemFree_v2(p));
+  RUN(cuMemAllocAsync(&q, 2 * BYTES, NULL));
+  RUN(cuMemFree_v2(q));
+  RUN(cuMemAlloc_v2(&p, BYTES));
+  RUN(cuMemAlloc_v2(&q, BYTES));
+  printf("two blocks at the same place: %s\n", p < q + BYTES && q < p + BYTES ? "yes" : "no");
+  RUN(cuCtxSynchronize());
+  return 0;
+}
