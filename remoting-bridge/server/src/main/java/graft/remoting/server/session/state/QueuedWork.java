@@ -1,8 +1,9 @@
-package graft.remoting.server.session.call;
+package graft.remoting.server.session.state;
 
 import graft.remoting.device.CudaDevice;
 import graft.remoting.device.CudaResult;
 import graft.remoting.device.Memory;
+import graft.remoting.server.session.call.UsedStreams;
 import graft.remoting.server.system.Scratch;
 
 /** The work that a session has queued. Only the executor uses this class. */
