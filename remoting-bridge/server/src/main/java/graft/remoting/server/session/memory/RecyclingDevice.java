@@ -25,9 +25,10 @@ import java.util.function.LongSupplier;
  * <p>Only the executor uses this class, except for calls that it passes on.
  */
 public final class RecyclingDevice extends ForwardingDevice {
-  /** The most bytes and blocks that are kept. */
+  /** The most bytes that are kept. */
   private static final long MOST_BYTES = 256L << 20;
 
+  /** The most blocks that are kept. */
   private static final int MOST_BLOCKS = 16;
 
   /**
@@ -36,13 +37,13 @@ public final class RecyclingDevice extends ForwardingDevice {
    */
   private static final long SPARE = 1L << 30;
 
-  /** How long an answer about the device's free memory is believed. */
+  /** How many nanoseconds an answer about the device's free memory is believed. */
   private static final long BELIEVED = 10_000_000;
 
-  private record Block(long address, long bytes, long context) {}
-
-  /** The most blocks of which their sizes are known. */
+  /** The most blocks of which the sizes are known. */
   private static final int MOST_GIVEN = 4096;
+
+  private record Block(long address, long bytes, long context) {}
 
   private final BooleanSupplier isWorkOver;
   private final LongPredicate fits;
