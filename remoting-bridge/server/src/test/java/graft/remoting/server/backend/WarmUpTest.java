@@ -39,6 +39,7 @@ class WarmUpTest {
                 }
                 case "cuMemGetInfo_v2" -> {
                   Memory.putLong((long) arguments[0], 2L << 30);
+                  Memory.putLong((long) arguments[1], 2L << 30);
                   return 0;
                 }
                 case "cuLaunchKernel",

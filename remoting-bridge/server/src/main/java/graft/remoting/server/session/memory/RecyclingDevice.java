@@ -32,10 +32,13 @@ public final class RecyclingDevice extends ForwardingDevice {
   private static final int MOST_BLOCKS = 16;
 
   /**
-   * The least free memory of the device with which anything is kept: the driver allocates for code
-   * and for running kernels too, which fails without a chance to release what is kept.
+   * The least free memory of the device with which anything is kept, and the part of all memory
+   * that is enough on a small one: the driver allocates for code and for running kernels too, which
+   * fails without a chance to release what is kept.
    */
   private static final long SPARE = 1L << 30;
+
+  private static final int SPARE_PART = 4;
 
   /** How many nanoseconds an answer about the device's free memory is believed. */
   private static final long BELIEVED = 10_000_000;
@@ -175,7 +178,8 @@ public final class RecyclingDevice extends ForwardingDevice {
       try (Scratch info = new Scratch(16)) {
         isAmple =
             next.cuMemGetInfo_v2(info.address(), info.address() + 8) == CudaResult.SUCCESS
-                && Memory.getLong(info.address()) >= SPARE;
+                && Memory.getLong(info.address())
+                    >= Math.min(SPARE, Memory.getLong(info.address() + 8) / SPARE_PART);
       }
       askedIn = context;
       askedAt = now;

@@ -28,6 +28,7 @@ class RecyclingDeviceTest {
     final Set<Long> live = new TreeSet<>();
     long context = 1;
     long free = 2L << 30;
+    long all = 80L << 30;
     int query = CudaResult.SUCCESS;
     int captures;
     boolean isFull;
@@ -59,7 +60,7 @@ class RecyclingDeviceTest {
     @Override
     public int cuMemGetInfo_v2(long freeAt, long total) {
       Memory.putLong(freeAt, free);
-      Memory.putLong(total, free);
+      Memory.putLong(total, all);
       return CudaResult.SUCCESS;
     }
 
@@ -188,6 +189,10 @@ class RecyclingDeviceTest {
     now += 1_000_000_000;
     free(allocate(MIB));
     assertThat(driver.live).isEmpty();
+    driver.all = 1L << 30; // of a small device half is ample
+    now += 1_000_000_000;
+    free(allocate(MIB));
+    assertThat(driver.live).hasSize(1);
   }
 
   @Test
