@@ -51,14 +51,14 @@ int main(void) {
   p = freed();
   printf("written: %d\n", cuMemsetD8_v2(p, 1, 1));
 
-  /* What was freed just before does not stand in the way of the largest allocation. */
+  /* Memory that was freed just before does not stand in the way of the largest allocation. */
   RUN(cuMemAlloc_v2(&p, 200 << 20));
   RUN(cuMemFree_v2(p));
   RUN(cuMemAlloc_v2(&p, after));
   printf("memory for more: %d\n", cuMemAlloc_v2(&q, BYTES));
   RUN(cuMemFree_v2(p));
 
-  /* Freed by another function, it is not given again by cuMemAlloc while the stream has it. */
+  /* cuMemAlloc does not give memory that cuMemFreeAsync has freed and the stream has given again. */
   RUN(cuMemAlloc_v2(&p, BYTES));
   RUN(cuMemFreeAsync(p, NULL));
   printf("freed again: %d\n", cuMemFree_v2(p));

@@ -44,4 +44,7 @@ uint64_t graft_callback_of_graph(void *function, void *data);
 /* Whether host functions in streams or graphs may still run. */
 bool graft_callbacks_may_come(void);
 
+/* Waits until the server has executed what was sent, but not until the GPU has. Returns the first error of it. */
+int graft_calls_executed(void);
+
 #endif

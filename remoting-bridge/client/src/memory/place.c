@@ -6,7 +6,6 @@
 #include "api/streams.h"
 #include "api/work.h"
 #include "base/system.h"
-#include "graft_rpc.h"
 #include "memory/elsewhere.h"
 #include "memory/mirror.h"
 #include "memory/pageable.h"
@@ -58,8 +57,7 @@ int graft_place_check(const struct graft_place *place, uint64_t bytes, bool is_g
 }
 
 int graft_place_confirm(const struct graft_place *place, uint64_t bytes, int r) {
-  int ignored;
-  return r || place->memory != GRAFT_MEMORY_DEVICE || bytes <= place->room ? r : rpc_cuCtxGetCacheConfig(&ignored);
+  return r || place->memory != GRAFT_MEMORY_DEVICE || bytes <= place->room ? r : graft_calls_executed();
 }
 
 bool graft_place_is_host(const struct graft_place *place) {

@@ -76,8 +76,7 @@ GRAFT_EXPORT int cuIpcOpenEventHandle(void *event, struct graft_struct64 handle)
 /* Waits until the call has reached the GPU, since the program may tell another process of it. */
 static int arrived(int r, const void *event) {
   const struct graft_object *object = graft_object(GRAFT_EVENT, event);
-  int ignored;
-  return r || !object || !object->u.event.shared ? r : rpc_cuCtxGetCacheConfig(&ignored);
+  return r || !object || !object->u.event.shared ? r : graft_calls_executed();
 }
 
 /* EXTERNAL, the only flag, is for captures. */

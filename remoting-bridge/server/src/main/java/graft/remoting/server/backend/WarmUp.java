@@ -133,8 +133,6 @@ final class WarmUp {
 
   private List<byte[]> opening() {
     byte[] image = PTX.getBytes(StandardCharsets.US_ASCII);
-    byte[] name = "nothing\0".getBytes(StandardCharsets.US_ASCII);
-    long nameWord = ByteBuffer.wrap(name).order(ByteOrder.LITTLE_ENDIAN).getLong();
     List<byte[]> lines = new ArrayList<>();
     lines.add(line(out -> record(out, "graftSnapshot", WANTS_REPLY, DEVICE, WANTED, SNAPSHOT)));
     lines.add(
@@ -147,46 +145,14 @@ final class WarmUp {
               record(out, "graftModuleLoad", flags, MODULE, image.length, 0, 0, 0, 0, 0);
               out.put(image);
             }));
-    lines.add(
-        line(
-            out ->
-                record(
-                    out,
-                    "graftModuleGetFunction_v2",
-                    WANTS_REPLY,
-                    FUNCTION,
-                    MODULE,
-                    name.length,
-                    nameWord,
-                    WANTED,
-                    0,
-                    0,
-                    WANTED,
-                    WANTED,
-                    ATTRIBUTES)));
+    lines.add(line(out -> find(out, "graftModuleGetFunction_v2", FUNCTION, MODULE)));
     lines.add(
         line(
             out -> {
               record(out, "graftLibraryLoad", WANTS_REPLY | HAS_BULK, LIBRARY, image.length);
               out.put(image);
             }));
-    lines.add(
-        line(
-            out ->
-                record(
-                    out,
-                    "graftLibraryGetKernel_v2",
-                    WANTS_REPLY,
-                    KERNEL,
-                    LIBRARY,
-                    name.length,
-                    nameWord,
-                    WANTED,
-                    0,
-                    0,
-                    WANTED,
-                    WANTED,
-                    ATTRIBUTES)));
+    lines.add(line(out -> find(out, "graftLibraryGetKernel_v2", KERNEL, LIBRARY)));
     lines.add(line(out -> record(out, "graftRegionMap", WANTS_REPLY, 0, UnsharedRegion.BYTES)));
     lines.add(
         line(
@@ -196,6 +162,26 @@ final class WarmUp {
               record(out, "cuStreamQuery", WANTS_REPLY, STREAM);
             }));
     return lines;
+  }
+
+  /** Finds the kernel in the module or library {@code owner}, with its attributes. */
+  private void find(ByteBuffer out, String function, long id, long owner) {
+    byte[] name = "nothing\0".getBytes(StandardCharsets.US_ASCII);
+    long word = ByteBuffer.wrap(name).order(ByteOrder.LITTLE_ENDIAN).getLong();
+    record(
+        out,
+        function,
+        WANTS_REPLY,
+        id,
+        owner,
+        name.length,
+        word,
+        WANTED,
+        0,
+        0,
+        WANTED,
+        WANTED,
+        ATTRIBUTES);
   }
 
   private List<byte[]> round(long memory, long host) {

@@ -106,7 +106,7 @@ public final class Session implements RecordHandler {
         new CopyCalls(
             device,
             state,
-            new DirectAccess(device, handles.usedStreams(), memoryIsOurs, gpu),
+            new DirectAccess(device, work, memoryIsOurs, gpu),
             new KeptData(terms.data(), memory));
     this.mappings = new ShadowMappingCalls(device, memory);
     this.peers =

@@ -5,7 +5,6 @@ import graft.remoting.device.Memory;
 import graft.remoting.server.connection.Destination;
 import graft.remoting.server.connection.Sender;
 import graft.remoting.server.device.GpuDirect;
-import graft.remoting.server.session.call.UsedStreams;
 import graft.remoting.server.session.memory.AccountedDevice;
 import graft.remoting.server.session.state.QueuedWork;
 import graft.remoting.server.system.Scratch;
@@ -37,9 +36,9 @@ public final class DirectAccess {
    * @param gpu whether UCX can access the device's memory
    */
   public DirectAccess(
-      AccountedDevice device, UsedStreams streams, boolean memoryIsOurs, GpuDirect gpu) {
+      AccountedDevice device, QueuedWork work, boolean memoryIsOurs, GpuDirect gpu) {
     this.device = device;
-    this.work = new QueuedWork(device, streams);
+    this.work = work;
     this.memoryIsOurs = memoryIsOurs;
     this.gpu = gpu;
   }

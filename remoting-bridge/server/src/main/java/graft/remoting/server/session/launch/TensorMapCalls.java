@@ -19,7 +19,7 @@ public final class TensorMapCalls implements SessionCalls.TensorMap {
   private final CudaDevice device;
   private final long map = Memory.allocate(BYTES + ALIGNMENT) + ALIGNMENT - 1 & -(long) ALIGNMENT;
 
-  /** The strides of a tensor that has none: the driver wants an address all the same. */
+  /** The strides of a tensor of one dimension. It has none, but the driver wants an address. */
   private final long noStrides = Memory.allocate(Long.BYTES);
 
   public TensorMapCalls(CudaDevice device) {

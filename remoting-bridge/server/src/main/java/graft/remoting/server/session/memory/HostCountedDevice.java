@@ -72,16 +72,11 @@ public final class HostCountedDevice extends ForwardingDevice {
       memory.give(bytes);
       return answer;
     }
-    release(code.put(Memory.getLong(result), new Code(bytes, ofContext ? currentContext() : 0)));
+    release(
+        code.put(
+            Memory.getLong(result),
+            new Code(bytes, ofContext ? DeviceState.currentContext(next) : 0)));
     return answer;
-  }
-
-  private long currentContext() {
-    try (Scratch scratch = new Scratch(8)) {
-      return next.cuCtxGetCurrent(scratch.address()) == CudaResult.SUCCESS
-          ? Memory.getLong(scratch.address())
-          : 0;
-    }
   }
 
   private void release(Code gone) {

@@ -177,16 +177,9 @@ final class MemoryAccount {
     if (handle == 0) {
       return;
     }
-    Allocation before = of(kind).put(handle, new Allocation(bytes, currentContext()));
+    Allocation before =
+        of(kind).put(handle, new Allocation(bytes, DeviceState.currentContext(device)));
     change(bytes - (before == null ? 0 : before.bytes()));
-  }
-
-  private long currentContext() {
-    try (Scratch scratch = new Scratch(8)) {
-      return device.cuCtxGetCurrent(scratch.address()) == CudaResult.SUCCESS
-          ? Memory.getLong(scratch.address())
-          : 0;
-    }
   }
 
   /** Stops counting an allocation if the call that frees it has succeeded; returns its result. */

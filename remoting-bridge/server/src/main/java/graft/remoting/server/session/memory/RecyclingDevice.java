@@ -19,8 +19,8 @@ import java.util.function.LongSupplier;
  * Gives the session's next {@code cuMemAlloc} of the same size the memory that {@code cuMemFree}
  * freed just before, which costs the driver far less than to free and to allocate it. Memory is
  * kept for that only while the executor has calls to execute: {@link #release} frees it before the
- * executor sleeps. Until then nothing shows that it is not free: queries of free memory and of such
- * an address, and everything else that allocates, free it first.
+ * executor sleeps. Until then nothing shows that it is not free: a question how much memory is
+ * free, a question about an address in it, and every other function that allocates, free it first.
  *
  * <p>Only the executor uses this class, except for calls that it passes on.
  */
@@ -95,7 +95,7 @@ public final class RecyclingDevice extends ForwardingDevice {
       release();
       return next.cuMemAlloc_v2(dptr, bytes);
     }
-    long context = currentContext();
+    long context = DeviceState.currentContext(next);
     if (!kept.isEmpty()) {
       Block again = take(bytes, context);
       if (again != null) {
@@ -134,14 +134,11 @@ public final class RecyclingDevice extends ForwardingDevice {
 
   /** Returns whether the current context has no error that the driver would answer. */
   private boolean isWell() {
-    try (Scratch status = new Scratch(4)) {
-      if (next.cuStreamIsCapturing(0, status.address()) != CudaResult.SUCCESS
-          || Memory.getInt(status.address()) != 0) {
-        return false; // the query would end the capture
-      }
-      int code = next.cuStreamQuery(0);
-      return code == CudaResult.SUCCESS || code == CudaResult.NOT_READY;
+    if (DeviceState.mayCapture(next, 0)) {
+      return false;
     }
+    int code = next.cuStreamQuery(0);
+    return code == CudaResult.SUCCESS || code == CudaResult.NOT_READY;
   }
 
   @Override
@@ -158,18 +155,10 @@ public final class RecyclingDevice extends ForwardingDevice {
   private boolean mayKeep(Block block) {
     return keptBytes + block.bytes() <= MOST_BYTES
         && kept.size() < MOST_BLOCKS
-        && currentContext() == block.context()
+        && DeviceState.currentContext(next) == block.context()
         && fits.test(keptBytes) // the block itself is still counted
         && hasAmpleMemory(block.context())
         && isWorkOver.getAsBoolean();
-  }
-
-  private long currentContext() {
-    try (Scratch context = new Scratch(8)) {
-      return next.cuCtxGetCurrent(context.address()) == CudaResult.SUCCESS
-          ? Memory.getLong(context.address())
-          : 0;
-    }
   }
 
   private boolean hasAmpleMemory(long context) {

@@ -49,14 +49,6 @@ public final class TrackedDevice extends ForwardingDevice {
     space.removeAll(range -> range.context() == context);
   }
 
-  private long currentContext() {
-    try (Scratch scratch = new Scratch(8)) {
-      return next.cuCtxGetCurrent(scratch.address()) == CudaResult.SUCCESS
-          ? Memory.getLong(scratch.address())
-          : 0;
-    }
-  }
-
   /** Enters {@code bytes} bytes at the address that a call wrote to {@code result}. */
   private int given(int code, long result, long bytes, long owner, long context) {
     if (code == CudaResult.SUCCESS && result != 0) {
@@ -68,7 +60,9 @@ public final class TrackedDevice extends ForwardingDevice {
   }
 
   private int allocated(int code, long result, long bytes) {
-    return code == CudaResult.SUCCESS ? given(code, result, bytes, 0, currentContext()) : code;
+    return code == CudaResult.SUCCESS
+        ? given(code, result, bytes, 0, DeviceState.currentContext(next))
+        : code;
   }
 
   /**
@@ -156,7 +150,7 @@ public final class TrackedDevice extends ForwardingDevice {
       long at = found.address();
       if (next.cuMemGetAddressRange_v2(at, at + 8, Memory.getLong(result)) == CudaResult.SUCCESS) {
         long left = Memory.getLong(at) + Memory.getLong(at + 8) - Memory.getLong(result);
-        given(code, result, left, 0, currentContext());
+        given(code, result, left, 0, DeviceState.currentContext(next));
       }
     }
     return code;
@@ -268,7 +262,7 @@ public final class TrackedDevice extends ForwardingDevice {
       long sizeAt = bytes != 0 ? bytes : size.address();
       int code = look.at(sizeAt);
       return code == CudaResult.SUCCESS
-          ? given(code, dptr, Memory.getLong(sizeAt), owner, currentContext())
+          ? given(code, dptr, Memory.getLong(sizeAt), owner, DeviceState.currentContext(next))
           : code;
     }
   }

@@ -3,11 +3,10 @@ package graft.remoting.server.session.state;
 import com.google.errorprone.annotations.concurrent.GuardedBy;
 import graft.remoting.device.CudaDevice;
 import graft.remoting.device.CudaResult;
-import graft.remoting.device.Memory;
 import graft.remoting.server.exchange.GpuEngine;
 import graft.remoting.server.exchange.GpuLease;
 import graft.remoting.server.session.call.RefusedCallException;
-import graft.remoting.server.system.Scratch;
+import graft.remoting.server.session.memory.DeviceState;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.locks.LockSupport;
@@ -61,7 +60,6 @@ public final class GpuMeter {
   /** The number of markers from which on a stream's marker is moved instead of added to. */
   private static final int MOST_MARKERS = 64;
 
-  private static final int CAPTURES_NOT = 0;
   private static final long LEGACY = 0;
 
   private final CudaDevice device;
@@ -235,7 +233,7 @@ public final class GpuMeter {
 
   @GuardedBy("this")
   private void mark(long stream, int its) {
-    if (captures(stream)) {
+    if (DeviceState.mayCapture(device, stream)) {
       return;
     }
     boolean isFull = markers.size() >= MOST_MARKERS;
@@ -253,13 +251,6 @@ public final class GpuMeter {
     } catch (RefusedCallException e) {
       // The context has failed, so that nothing runs, or the stream is of another context.
       device.cuStreamSynchronize(stream);
-    }
-  }
-
-  private boolean captures(long stream) {
-    try (Scratch status = new Scratch(4)) {
-      return device.cuStreamIsCapturing(stream, status.address()) != CudaResult.SUCCESS
-          || Memory.getInt(status.address()) != CAPTURES_NOT;
     }
   }
 

@@ -2,9 +2,8 @@ package graft.remoting.server.session.state;
 
 import graft.remoting.device.CudaDevice;
 import graft.remoting.device.CudaResult;
-import graft.remoting.device.Memory;
 import graft.remoting.server.session.call.UsedStreams;
-import graft.remoting.server.system.Scratch;
+import graft.remoting.server.session.memory.DeviceState;
 
 /** The work that a session has queued. Only the executor uses this class. */
 public final class QueuedWork {
@@ -29,11 +28,7 @@ public final class QueuedWork {
   }
 
   private boolean isOver(long stream) {
-    try (Scratch status = new Scratch(4)) {
-      // A capturing stream must be detected first: querying it would invalidate the capture.
-      return device.cuStreamIsCapturing(stream, status.address()) == CudaResult.SUCCESS
-          && Memory.getInt(status.address()) == 0
-          && device.cuStreamQuery(stream) == CudaResult.SUCCESS;
-    }
+    return !DeviceState.mayCapture(device, stream)
+        && device.cuStreamQuery(stream) == CudaResult.SUCCESS;
   }
 }

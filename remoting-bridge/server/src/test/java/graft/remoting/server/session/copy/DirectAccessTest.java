@@ -12,6 +12,7 @@ import graft.remoting.server.device.GpuDirect;
 import graft.remoting.server.session.call.UsedStreams;
 import graft.remoting.server.session.memory.AccountedDevice;
 import graft.remoting.server.session.memory.MemoryLimit;
+import graft.remoting.server.session.state.QueuedWork;
 import graft.remoting.server.system.Scratch;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -52,7 +53,10 @@ class DirectAccessTest {
 
   private DirectAccess ours(CudaDevice next) {
     return new DirectAccess(
-        new AccountedDevice(next, MemoryLimit.of(0)), streams, true, GpuDirect.none());
+        new AccountedDevice(next, MemoryLimit.of(0)),
+        new QueuedWork(next, streams),
+        true,
+        GpuDirect.none());
   }
 
   /** Holds the stream until {@link #release}. */
@@ -68,7 +72,8 @@ class DirectAccessTest {
   void memoryIsOpenWhenNothingIsLeftToDo() {
     assertThat(direct.isOpen(memory, BYTES)).isTrue();
     assertThat(direct.isOpen(memory + 100, BYTES - 100)).isTrue();
-    DirectAccess closed = new DirectAccess(device, streams, false, GpuDirect.none());
+    DirectAccess closed =
+        new DirectAccess(device, new QueuedWork(device, streams), false, GpuDirect.none());
     assertThat(closed.isOpen(memory, BYTES)).isFalse();
   }
 
@@ -130,7 +135,7 @@ class DirectAccessTest {
   private DirectAccess overUcx(GpuWithRdma gpu) {
     GpuDirect reach = reach(gpu);
     fake.cuCtxSetCurrent(CONTEXT);
-    return new DirectAccess(device, streams, false, reach);
+    return new DirectAccess(device, new QueuedWork(device, streams), false, reach);
   }
 
   private static GpuDirect reach(GpuWithRdma gpu) {
