@@ -67,9 +67,9 @@ static int host_to_host(const struct graft_place *to, const struct graft_place *
 }
 
 /* Waits for a synchronous copy if the program can see one of its operands. */
-static int finish(const struct graft_place *to, const struct graft_place *from, void *stream, bool wait) {
+static int finish(const struct graft_place *to, const struct graft_place *from, void *stream) {
   bool is_seen = to->host || from->host || to->synchronous || from->synchronous;
-  return wait && is_seen ? cuStreamSynchronize(stream) : GRAFT_OK;
+  return is_seen ? cuStreamSynchronize(stream) : GRAFT_OK;
 }
 
 /* Managed memory is pinned memory at the server. Copies of pinned memory without a stream do not wait for kernels of other streams (seen on an H200, driver 580), but copies of managed memory do. */
@@ -86,6 +86,10 @@ static int queue(const struct graft_place *to, const struct graft_place *from, s
   return rpc_cuMemcpyDtoDAsync_v2(to->device, from->device, bytes, stream);
 }
 
+int graft_copy_begun(const struct graft_place *from, int r) {
+  return r || !from->host || from->mirrored ? r : graft_calls_executed();
+}
+
 static int at_server(const struct graft_place *to, const struct graft_place *from, size_t bytes, void *stream, bool wait) {
   int r = wait ? await_kernels(to, from) : GRAFT_OK;
   if (r) return r;
@@ -93,7 +97,8 @@ static int at_server(const struct graft_place *to, const struct graft_place *fro
   graft_place_announce(to, bytes, true, stream);
   r = queue(to, from, bytes, stream);
   graft_mirrors_sent();
-  return r ? r : finish(to, from, stream, wait);
+  if (!wait) return graft_copy_begun(from, r);
+  return r ? r : finish(to, from, stream);
 }
 
 static int send_bytes(const struct graft_place *to, const struct graft_place *from, size_t bytes, void *stream, bool wait) {
@@ -102,14 +107,12 @@ static int send_bytes(const struct graft_place *to, const struct graft_place *fr
   int r = graft_copy_settle(source, bytes, stream);
   if (r) return r;
   graft_place_announce(to, bytes, true, stream);
-  bool stays = !wait && from->memory != GRAFT_MEMORY_NONE;
   if (bytes > STAGED && graft_staging_ready()) {
     r = graft_stage_to_device(to->device, source, bytes, stream);
   } else if (to->mirrored) { /* announced, which holds for one call */
-    if (stays) graft_outgoing_stays();
     r = rpc_graftWrite(to->device, source, bytes, stream);
   } else {
-    r = graft_known_data_write(to->device, source, bytes, stream, stays);
+    r = graft_known_data_write(to->device, source, bytes, stream);
   }
   graft_mirrors_sent();
   if (r || !wait) return r;
@@ -254,19 +257,24 @@ GRAFT_EXPORT int cuMemcpyPeer(uint64_t to, void *to_context, uint64_t from, void
   return copy_memory(to, from, bytes, NULL, true, TO_DEVICE | FROM_DEVICE);
 }
 
-/* CUmemcpyAttributes: an order of access from 1 to 3, the places, flags. The copies from first[i] to first[i + 1] have the attributes i. */
+/* CUmemcpyAttributes: the order of access, the places, flags. The copies from first[i] to first[i + 1] have the attributes i. */
+enum order { IN_STREAM = 1, DURING_CALL = 2, ANY = 3 };
+static enum order order_of(const void *attributes, size_t i) {
+  enum { BYTES = 24 };
+  unsigned order;
+  memcpy(&order, (const uint8_t *)attributes + i * BYTES, sizeof order);
+  return (enum order)order;
+}
 static bool are_attributes(const void *attributes, const size_t *first, size_t attribute_count, size_t count) {
-  enum { BYTES = 24, ORDERS = 3 };
   bool right = !first[0];
   for (size_t i = 0; i < attribute_count && right; i++) {
-    unsigned order;
-    memcpy(&order, (const uint8_t *)attributes + i * BYTES, sizeof order);
-    right = order - 1 < ORDERS && first[i] < count && (!i || first[i - 1] < first[i]);
+    enum order order = order_of(attributes, i);
+    right = order >= IN_STREAM && order <= ANY && first[i] < count && (!i || first[i - 1] < first[i]);
   }
   return right;
 }
 
-/* The copies of a batch have no defined order, so they are made one after the other. Attributes are hints. */
+/* The copies of a batch have no defined order, so they are made one after the other. Attributes are hints, but that a source may be gone when the call returns. */
 GRAFT_EXPORT int cuMemcpyBatchAsync_v2(void *to, void *from, void *sizes, size_t count, void *attributes, void *indices,
                                        size_t attribute_count, void *stream) {
   if (!to || !from || !sizes || !count || (uintptr_t)stream <= 1 || !attributes || !indices || !attribute_count ||
@@ -282,6 +290,9 @@ GRAFT_EXPORT int cuMemcpyBatchAsync_v2(void *to, void *from, void *sizes, size_t
   }
   for (size_t i = 0; i < count && !r; i++) {
     r = copy_memory(((uint64_t *)to)[i], ((uint64_t *)from)[i], ((size_t *)sizes)[i], stream, false, UNIFIED);
+  }
+  for (size_t i = 0; i < attribute_count && !r; i++) {
+    if (order_of(attributes, i) == DURING_CALL) return cuStreamSynchronize(stream);
   }
   return r;
 }

@@ -312,6 +312,7 @@ static int copy3d(struct copy3d c, void *stream, bool wait) {
   }
   graft_mirrors_sent();
   graft_work_end(span, r);
+  if (!wait) r = graft_copy_begun(&from.place, r);
   r = graft_place_confirm(&from.place, from.bytes, graft_place_confirm(&to.place, to.bytes, r));
   return r || !waits ? r : cuStreamSynchronize(stream);
 }

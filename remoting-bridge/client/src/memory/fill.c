@@ -10,6 +10,7 @@
 #include "memory/elsewhere.h"
 #include "memory/mirror.h"
 #include "memory/place.h"
+#include "memory/virtual.h"
 #include "session/session.h"
 
 /* Fills private memory in the calling thread once the stream has reached the fill. */
@@ -51,6 +52,11 @@ static bool begin(uint64_t *to, size_t pitch, const void *value, size_t size, si
   if (!place.device) {
     if (!*r && bytes) *r = fill_here(place.host, pitch, value, size, width, height, stream);
     return false;
+  }
+  /* A capture takes any address, which only a launch of its graph needs: XLA captures what cuDNN does to look at its kernels. */
+  if (!wait && bytes && !place.room && graft_stream_captures(stream)) {
+    uint64_t nowhere = graft_nowhere(place.device, bytes);
+    if (nowhere) place.device = nowhere;
   }
   if (!wait) graft_context_set_busy(context);
   graft_place_announce(&place, bytes, true, stream);

@@ -71,7 +71,7 @@ static bool is_known(const struct graft_known_data *known, const void *data, siz
   return false;
 }
 
-int graft_known_data_write(uint64_t to, const void *from, size_t bytes, void *stream, bool stays) {
+int graft_known_data_write(uint64_t to, const void *from, size_t bytes, void *stream) {
   bool wanted = bytes >= LEAST && is_wanted();
   const struct graft_known_data *known = wanted ? known_data() : NULL;
   size_t most = wanted ? PIECE : bytes;
@@ -85,7 +85,6 @@ int graft_known_data_write(uint64_t to, const void *from, size_t bytes, void *st
       r = rpc_graftWriteKnown(to + at, hash, piece, stream);
       continue;
     }
-    if (stays) graft_outgoing_stays();
     r = rpc_graftWrite(to + at, data, piece, stream);
   }
   return r;

@@ -20,8 +20,7 @@ struct graft_known_data {
 /* Asks the server of the calling thread's session for the hashes, without waiting for them, if the connection is slow by now. Called
  * before a call that waits, so that the hashes arrive ahead of its answer. */
 void graft_known_data_begin(void);
-/* Copies the program's data to the device, as rpc_graftWrite does: the data is taken now. The data stays as it is until the stream has
- * reached the copy if the last parameter says so. */
-int graft_known_data_write(uint64_t to, const void *from, size_t bytes, void *stream, bool stays);
+/* Copies the program's data to the device, as rpc_graftWrite does: the data is taken now. */
+int graft_known_data_write(uint64_t to, const void *from, size_t bytes, void *stream);
 
 #endif

@@ -10,6 +10,7 @@
 #include "graft_rpc.h"
 #include "memory/elsewhere.h"
 #include "memory/ranges.h"
+#include "session/parts.h"
 #include "session/session.h"
 
 #define SERVER_AT 56 /* drivers' handles are smaller */
@@ -88,6 +89,22 @@ GRAFT_EXPORT int cuMemGetAllocationPropertiesFromHandle(void *properties, uint64
   }
   graft_physical_leave(before);
   return r;
+}
+
+uint64_t graft_nowhere(uint64_t like, size_t bytes) {
+  enum { ALIGNMENT = 1 << 16 };
+  const size_t room = (size_t)1 << 30;
+  uint64_t *known = &graft_parts(graft_session_current())->nowhere, none = 0;
+  uint64_t base = __atomic_load_n(known, __ATOMIC_ACQUIRE);
+  if (bytes > room - ALIGNMENT) return 0;
+  if (!base) {
+    if (rpc_cuMemAddressReserve(&base, room, 0, 0, 0)) return 0;
+    if (!__atomic_compare_exchange_n(known, &none, base, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {
+      rpc_cuMemAddressFree(base, room);
+      base = none;
+    }
+  }
+  return base + like % ALIGNMENT;
 }
 
 /* Mapped virtual memory is device memory as long as it is mapped. */

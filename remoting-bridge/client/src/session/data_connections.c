@@ -39,7 +39,6 @@ struct graft_transfer {
   uint64_t number;
   const uint8_t *data;
   size_t bytes, chunk, claimed, sent;
-  bool stays; /* no thread waits for the transfer */
 };
 
 /* ---- Sending ---- */
@@ -52,13 +51,9 @@ static void look_for_work(const struct graft_data_connections *d) {
 
 /* Counts bytes of a transfer that were sent. Called with the lock held. */
 static void is_sent(struct graft_data_connections *d, struct graft_transfer *t, size_t bytes) {
-  bool stays = t->stays, all = t->sent + bytes == t->bytes;
+  bool all = t->sent + bytes == t->bytes;
   __atomic_store_n(&t->sent, t->sent + bytes, __ATOMIC_RELEASE); /* from here on the thread that waits may free the transfer */
-  if (all && stays) {
-    free(t);
-  } else if (all) {
-    pthread_cond_broadcast(&d->done);
-  }
+  if (all) pthread_cond_broadcast(&d->done);
 }
 
 static void begin(const struct graft_data_connection *to, struct begun *chunk, const void *data) {
@@ -114,8 +109,7 @@ static void *sender(void *connection) {
   return NULL;
 }
 
-struct graft_transfer *graft_data_connections_send(struct graft_session *session, uint64_t number, const void *data, size_t bytes,
-                                                   bool stays) {
+struct graft_transfer *graft_data_connections_send(struct graft_session *session, uint64_t number, const void *data, size_t bytes) {
   struct graft_data_connections *d = &session->data;
   struct graft_transfer *t = malloc(sizeof *t);
   if (!t) {
@@ -129,13 +123,13 @@ struct graft_transfer *graft_data_connections_send(struct graft_session *session
   if (chunk > transport->largest_chunk) chunk = transport->largest_chunk;
   /* While other transfers wait, every connection is busy without small chunks. */
   if (__atomic_load_n(&d->first, __ATOMIC_RELAXED)) chunk = LARGEST_CHUNK;
-  *t = (struct graft_transfer){.number = number, .data = data, .bytes = bytes, .chunk = chunk, .stays = stays};
+  *t = (struct graft_transfer){.number = number, .data = data, .bytes = bytes, .chunk = chunk};
   pthread_mutex_lock(&d->lock);
   __atomic_store_n(d->end, t, __ATOMIC_RELEASE);
   d->end = &t->next;
   pthread_cond_broadcast(&d->work);
   pthread_mutex_unlock(&d->lock);
-  return stays ? NULL : t;
+  return t;
 }
 
 void graft_data_connections_wait(struct graft_session *session, struct graft_transfer *t) {

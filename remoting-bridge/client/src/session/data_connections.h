@@ -34,9 +34,8 @@ struct graft_data_connections {
 
 /* Opens the connections at the first call. False if the session has none. */
 bool graft_data_connections_ready(struct graft_session *session);
-/* Sends the data of a transfer in the background; the numbers of transfers rise from call to call. The caller waits with graft_data_connections_wait. The result is NULL if the memory stays as it is, so that no wait is needed, and if there is no memory for the transfer, which ends the session. */
-struct graft_transfer *graft_data_connections_send(struct graft_session *session, uint64_t number, const void *data, size_t bytes,
-                                                   bool stays);
+/* Sends the data of a transfer in the background; the numbers of transfers rise from call to call. The caller waits with graft_data_connections_wait. The result is NULL if there is no memory for the transfer, which ends the session. */
+struct graft_transfer *graft_data_connections_send(struct graft_session *session, uint64_t number, const void *data, size_t bytes);
 /* Returns when all data of a transfer has been read from the program's memory. */
 void graft_data_connections_wait(struct graft_session *session, struct graft_transfer *transfer);
 /* Shuts the connections down, which wakes the threads that wait on them. */

@@ -31,6 +31,7 @@ struct graft_parts {
   struct graft_textures textures;
   struct graft_known_code known_code;
   struct graft_known_data known_data;
+  uint64_t nowhere;      /* reserved addresses without memory, 0 as long as none are needed (memory/virtual.c); atomic */
   bool compiles_nothing; /* the server's device makes no machine code of PTX (module/jit_cache.c); atomic */
 };
 

@@ -18,15 +18,12 @@
 static _Thread_local struct {
   void *incoming; /* the memory that the call's data is read into */
   size_t incoming_bytes;
-  bool outgoing_stays;
 } next_call;
 
 void graft_incoming(void *to, size_t bytes) {
   next_call.incoming = to;
   next_call.incoming_bytes = bytes;
 }
-
-void graft_outgoing_stays(void) { next_call.outgoing_stays = true; }
 
 void *graft_take_incoming(size_t *bytes) {
   void *to = next_call.incoming;
@@ -37,7 +34,6 @@ void *graft_take_incoming(size_t *bytes) {
 
 int graft_call_refuse(int error) {
   next_call.incoming = NULL;
-  next_call.outgoing_stays = false;
   return error;
 }
 
@@ -45,13 +41,10 @@ int graft_call_refuse(int error) {
 static bool mirrors_before(struct graft_session *s, int function) {
   void *to = next_call.incoming;
   size_t bytes = next_call.incoming_bytes;
-  bool stays = next_call.outgoing_stays;
   next_call.incoming = NULL;
-  next_call.outgoing_stays = false;
   bool brought = graft_mirrors_before(s, function);
   next_call.incoming = to;
   next_call.incoming_bytes = bytes;
-  next_call.outgoing_stays = stays;
   return brought;
 }
 
@@ -102,11 +95,9 @@ static void put_in_ring(struct graft_session *s, const void *data, size_t bytes)
 
 struct graft_transfer *graft_call_commit(struct graft_call *call, uint16_t flags) {
   struct graft_session *s = call->session;
-  bool stays = next_call.outgoing_stays;
   bool apart = call->bulk_bytes >= GRAFT_APART_LEAST && graft_data_connections_ready(s);
   bool waits = flags & GRAFT_RECORD_REPLY;
   size_t bytes = (size_t)(call->end - call->start);
-  next_call.outgoing_stays = false;
   if (call->bulk_bytes) flags |= GRAFT_RECORD_BULK;
   if (apart) flags |= GRAFT_RECORD_APART;
   memcpy(call->start + offsetof(struct graft_record, flags), &flags, sizeof flags);
@@ -122,7 +113,7 @@ struct graft_transfer *graft_call_commit(struct graft_call *call, uint16_t flags
   } else if (graft_ring_publish(&s->requests, bytes) && (s->server_takes || !waits) && !graft_ring_wake(&s->requests, &s->bell)) {
     graft_session_die(s, "the server is gone", 0);
   }
-  if (apart) return graft_data_connections_send(s, ++s->transfers, call->bulk, call->bulk_bytes, stays);
+  if (apart) return graft_data_connections_send(s, ++s->transfers, call->bulk, call->bulk_bytes);
   if (call->bulk_bytes && !behind) put_in_ring(s, call->bulk, call->bulk_bytes);
   return NULL;
 }

@@ -82,8 +82,6 @@ void graft_read_forget(struct graft_session *session, uint64_t read);
 bool graft_read_pending(const void *memory, size_t bytes);
 /* Returns when all data of reads into this memory has arrived. False once the session is dead. */
 bool graft_reads_await(const void *memory, size_t bytes);
-/* Announces that the bulk data of the calling thread's next call is not changed until the stream has reached the call. */
-void graft_outgoing_stays(void);
 /* Announces the memory into which the calling thread's next waiting call (graftRead and the like) reads its data. */
 void graft_incoming(void *to, size_t bytes);
 /* Receives one answer for any thread, or sleeps while another thread receives. False once the session is dead. */

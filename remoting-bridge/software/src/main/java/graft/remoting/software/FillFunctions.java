@@ -37,8 +37,11 @@ final class FillFunctions implements FillApi {
     return calls.run(
         () -> {
           Stream s = streams.get(stream);
-          streams.submit(
-              s, GraphNode.Type.MEMSET, fills.fill(address, pitch, value, size, width, height));
+          Runnable body =
+              s.capture() == null
+                  ? fills.fill(address, pitch, value, size, width, height)
+                  : fills.captured(address, pitch, value, size, width, height);
+          streams.submit(s, GraphNode.Type.MEMSET, body);
         });
   }
 

@@ -15,14 +15,23 @@ final class Fills {
 
   /** Fills rows with a value of 1, 2 or 4 bytes. */
   Runnable fill(long address, long pitch, int value, int size, long width, long height) {
+    Runnable body = captured(address, pitch, value, size, width, height);
+    ranges.checkDevice(address, Extent.rows(pitch, Extent.times(width, size), height));
+    return body;
+  }
+
+  /**
+   * The same for a capture, which takes any address: it is a fault of the launch if there is no
+   * memory then.
+   */
+  Runnable captured(long address, long pitch, int value, int size, long width, long height) {
     require((address & (size - 1)) == 0, "address not aligned to the element");
     long bytes = Extent.rows(pitch, Extent.times(width, size), height);
     require(bytes >= 0, "more than there are addresses");
-    ranges.checkDevice(address, bytes);
     if (bytes == 0) {
       return () -> {};
     }
-    return ranges.onlyWhileKnown(
+    return ranges.ifKnown(
         address,
         bytes,
         () -> {

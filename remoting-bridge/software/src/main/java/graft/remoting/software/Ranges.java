@@ -51,17 +51,16 @@ final class Ranges {
    * at the same address.
    */
   Runnable onlyWhileKnown(long address, long bytes, Runnable body) {
-    if (bytes == 0 || !isKnown(address, bytes)) {
-      return body;
-    }
+    return bytes == 0 || !isKnown(address, bytes) ? body : ifKnown(address, bytes, body);
+  }
+
+  /** Wraps work with a check that it is on memory that CUDA knows when it runs. */
+  Runnable ifKnown(long address, long bytes, Runnable body) {
     return () -> {
       if (!isKnown(address, bytes)) {
         throw new DeviceFault(
             DeviceFault.ILLEGAL_ADDRESS,
-            bytes
-                + " bytes at 0x"
-                + Long.toHexString(address)
-                + " are no longer mapped or registered");
+            bytes + " bytes at 0x" + Long.toHexString(address) + " are not mapped or registered");
       }
       body.run();
     };

@@ -18,6 +18,10 @@ import sun.misc.Unsafe;
  */
 public final class DeviceMemory implements AutoCloseable {
   private static final long PAGE = 4096;
+
+  /** The C library gives larger blocks as zero pages, whatever was freed before. */
+  private static final long FRESH = 64 << 20;
+
   private static final Unsafe UNSAFE = Native.UNSAFE;
 
   /** Alignment of allocations, in bytes. */
@@ -36,6 +40,10 @@ public final class DeviceMemory implements AutoCloseable {
   private final ConcurrentSkipListMap<Long, Long> host = new ConcurrentSkipListMap<>();
   private final VirtualMemory virtual = new VirtualMemory(this);
   private long used;
+
+  /** The end of what may have been written. */
+  private long given;
+
   private SharedFile shared;
 
   /**
@@ -68,6 +76,7 @@ public final class DeviceMemory implements AutoCloseable {
     if (tableBytes < 1 << 20) {
       UNSAFE.setMemory(table, tableBytes, (byte) 0);
     }
+    given = size > FRESH ? base : base + size;
     free.put(base, size);
   }
 
@@ -156,7 +165,7 @@ public final class DeviceMemory implements AutoCloseable {
   }
 
   /**
-   * Allocates memory; its contents are undefined.
+   * Allocates memory, which is zero, as a GPU's driver gives it.
    *
    * @return the address, or 0 if there is not enough memory
    */
@@ -179,10 +188,20 @@ public final class DeviceMemory implements AutoCloseable {
         used += size;
         live.put(address, new Allocation(address, bytes, owner, ++lastId));
         mark(address, bytes);
+        erase(address, size);
         return address;
       }
     }
     return 0;
+  }
+
+  /** Erases what may have been written. */
+  private void erase(long address, long size) {
+    long end = Math.min(address + size, given);
+    if (address < end) {
+      UNSAFE.setMemory(address, end - address, (byte) 0);
+    }
+    given = Math.max(given, address + size);
   }
 
   /**

@@ -21,6 +21,7 @@ import java.util.function.LongSupplier;
  * kept for that only while the executor has calls to execute: {@link #release} frees it before the
  * executor sleeps. Until then nothing shows that it is not free: a question how much memory is
  * free, a question about an address in it, and every other function that allocates, free it first.
+ * It is zero when it is given again, as all that the driver gives.
  *
  * <p>Only the executor uses this class, except for calls that it passes on.
  */
@@ -51,6 +52,7 @@ public final class RecyclingDevice extends ForwardingDevice {
   private final BooleanSupplier isWorkOver;
   private final LongPredicate fits;
   private final LongSupplier nanos;
+  private final Erasure erasure;
 
   /** The blocks that may be kept when they are freed, by their addresses. */
   private final Map<Long, Block> given = new HashMap<>();
@@ -79,6 +81,7 @@ public final class RecyclingDevice extends ForwardingDevice {
     this.isWorkOver = isWorkOver;
     this.fits = fits;
     this.nanos = nanos;
+    this.erasure = new Erasure(next);
   }
 
   /** Frees the memory that is kept. */
@@ -123,7 +126,7 @@ public final class RecyclingDevice extends ForwardingDevice {
     Iterator<Block> blocks = kept.iterator();
     while (blocks.hasNext()) {
       Block block = blocks.next();
-      if (block.bytes() == bytes && block.context() == context && isWell()) {
+      if (block.bytes() == bytes && block.context() == context && isWell(context)) {
         blocks.remove();
         keptBytes -= bytes;
         return block;
@@ -132,19 +135,22 @@ public final class RecyclingDevice extends ForwardingDevice {
     return null;
   }
 
-  /** Returns whether the current context has no error that the driver would answer. */
-  private boolean isWell() {
+  /**
+   * Returns whether the current context has no error that the driver would answer, and all of its
+   * memory that is kept is erased.
+   */
+  private boolean isWell(long context) {
     if (DeviceState.mayCapture(next, 0)) {
       return false;
     }
     int code = next.cuStreamQuery(0);
-    return code == CudaResult.SUCCESS || code == CudaResult.NOT_READY;
+    return (code == CudaResult.SUCCESS || code == CudaResult.NOT_READY) && erasure.await(context);
   }
 
   @Override
   public int cuMemFree_v2(long dptr) {
     Block block = given.remove(dptr);
-    if (block == null || !mayKeep(block)) {
+    if (block == null || !mayKeep(block) || !erasure.begin(block.context(), dptr, block.bytes())) {
       return next.cuMemFree_v2(dptr);
     }
     kept.addFirst(block);
@@ -260,6 +266,7 @@ public final class RecyclingDevice extends ForwardingDevice {
   private void contextEnds() {
     release();
     given.clear();
+    erasure.end();
   }
 
   @Override

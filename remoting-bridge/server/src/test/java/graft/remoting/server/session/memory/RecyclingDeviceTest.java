@@ -32,6 +32,8 @@ class RecyclingDeviceTest {
     int query = CudaResult.SUCCESS;
     int captures;
     boolean isFull;
+    final List<String> erasures = new ArrayList<>();
+    int erased = CudaResult.SUCCESS;
     private long last = MIB;
 
     @Override
@@ -68,6 +70,33 @@ class RecyclingDeviceTest {
     public int cuStreamIsCapturing(long stream, long status) {
       Memory.putInt(status, captures);
       return CudaResult.SUCCESS;
+    }
+
+    @Override
+    public int cuStreamCreate(long stream, int flags) {
+      Memory.putLong(stream, 0x5000 + context);
+      erasures.add("create");
+      return CudaResult.SUCCESS;
+    }
+
+    @Override
+    public int cuStreamDestroy_v2(long stream) {
+      erasures.add("destroy");
+      return CudaResult.SUCCESS;
+    }
+
+    @Override
+    public int cuMemsetD8Async(long address, int value, long bytes, long stream) {
+      assertThat(stream).isEqualTo(0x5000 + context);
+      erasures.add(value + " to " + bytes + " bytes at " + address);
+      return erased;
+    }
+
+    @Override
+    public int cuStreamSynchronize(long stream) {
+      assertThat(stream).isEqualTo(0x5000 + context);
+      erasures.add("wait");
+      return query == FAILED ? FAILED : CudaResult.SUCCESS;
     }
 
     @Override
@@ -115,6 +144,31 @@ class RecyclingDeviceTest {
     assertThat(allocate(MIB - 1)).isNotEqualTo(first);
     assertThat(allocate(MIB)).isEqualTo(first);
     assertThat(driver.freed).isEmpty();
+  }
+
+  @Test
+  void memoryThatIsGivenAgainIsZero() {
+    long first = keepOne();
+    assertThat(driver.erasures).containsExactly("create", "0 to " + MIB + " bytes at " + first);
+    driver.erasures.clear();
+    assertThat(allocate(MIB)).isEqualTo(first);
+    assertThat(driver.erasures).containsExactly("wait");
+  }
+
+  @Test
+  void memoryThatCannotBeErasedIsFreedByTheDriver() {
+    driver.erased = FAILED;
+    long first = allocate(MIB);
+    free(first);
+    assertThat(driver.freed).containsExactly(first);
+  }
+
+  @Test
+  void theStreamOfAContextEndsBeforeIt() {
+    keepOne();
+    driver.erasures.clear();
+    device.cuCtxDestroy_v2(driver.context);
+    assertThat(driver.erasures).containsExactly("destroy");
   }
 
   @Test

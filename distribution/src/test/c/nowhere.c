@@ -1,0 +1,53 @@
+/* Fills at addresses where there is no memory: natively (H200, driver 580) a capture takes them, and only a launch of its graph fails. XLA captures what cuDNN does without a workspace, and looks at the kernels of the graph. */
+#include <stdint.h>
+
+#include "check.h"
+
+int cuInit(unsigned flags);
+int cuDevicePrimaryCtxRetain(void **context, int device);
+int cuCtxSetCurrent(void *context);
+int cuMemAlloc_v2(uint64_t *pointer, size_t bytes);
+int cuMemsetD8Async(uint64_t pointer, unsigned char value, size_t count, void *stream);
+int cuMemsetD2D32Async(uint64_t pointer, size_t pitch, unsigned value, size_t width, size_t height, void *stream);
+int cuStreamCreate(void **stream, unsigned flags);
+int cuStreamSynchronize(void *stream);
+int cuStreamBeginCapture_v2(void *stream, int mode);
+int cuStreamEndCapture(void *stream, void **graph);
+int cuGraphGetNodes(void *graph, void **nodes, size_t *count);
+int cuGraphNodeGetType(void *node, int *type);
+int cuGraphInstantiateWithFlags(void **exec, void *graph, uint64_t flags);
+int cuGraphLaunch(void *exec, void *stream);
+int cuGraphDestroy(void *graph);
+
+int main(void) {
+  void *context, *stream, *graph, *exec, *nodes[8];
+  uint64_t memory;
+  size_t count = 8;
+  RUN(cuInit(0));
+  RUN(cuDevicePrimaryCtxRetain(&context, 0));
+  RUN(cuCtxSetCurrent(context));
+  RUN(cuStreamCreate(&stream, 1));
+  RUN(cuMemAlloc_v2(&memory, 4096));
+  printf("outside of a capture: %d\n", cuMemsetD8Async(0x80, 0, 0x30, stream));
+  for (int i = 0; i < 2; i++) {
+    RUN(cuStreamBeginCapture_v2(stream, 1));
+    printf("captured: %d", cuMemsetD8Async(0x80, 0, 0x30, stream));
+    printf(" %d", cuMemsetD8Async(memory, 1, 4096, stream));
+    printf(" %d", cuMemsetD2D32Async(0x101a0, 1024, 7, 100, 50, stream));
+    printf(" %d\n", cuMemsetD8Async(0x20000000, 0, 200 << 20, stream));
+    RUN(cuStreamEndCapture(stream, &graph));
+    RUN(cuGraphGetNodes(graph, nodes, &count));
+    printf("nodes: %zu, of type", count);
+    for (size_t k = 0; k < count; k++) {
+      int type = -1;
+      RUN(cuGraphNodeGetType(nodes[k], &type));
+      printf(" %d", type);
+    }
+    printf("\n");
+    if (!i) RUN(cuGraphDestroy(graph));
+  }
+  RUN(cuGraphInstantiateWithFlags(&exec, graph, 0));
+  RUN(cuGraphLaunch(exec, stream));
+  printf("launched: %d\n", cuStreamSynchronize(stream));
+  return 0;
+}
