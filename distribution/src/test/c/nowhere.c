@@ -1,5 +1,6 @@
-/* Fills at addresses where there is no memory: natively (H200, driver 580) a capture takes them, and only a launch of its graph fails. XLA captures what cuDNN does without a workspace, and looks at the kernels of the graph. */
+/* Captures. Fills at addresses where there is no memory: natively (H200, driver 580) a capture takes them, and its graph cannot be instantiated. XLA captures what cuDNN does without a workspace, and looks at the kernels of the graph. */
 #include <stdint.h>
+#include <unistd.h>
 
 #include "check.h"
 
@@ -7,16 +8,15 @@ int cuInit(unsigned flags);
 int cuDevicePrimaryCtxRetain(void **context, int device);
 int cuCtxSetCurrent(void *context);
 int cuMemAlloc_v2(uint64_t *pointer, size_t bytes);
+int cuMemFree_v2(uint64_t pointer);
 int cuMemsetD8Async(uint64_t pointer, unsigned char value, size_t count, void *stream);
 int cuMemsetD2D32Async(uint64_t pointer, size_t pitch, unsigned value, size_t width, size_t height, void *stream);
 int cuStreamCreate(void **stream, unsigned flags);
-int cuStreamSynchronize(void *stream);
 int cuStreamBeginCapture_v2(void *stream, int mode);
 int cuStreamEndCapture(void *stream, void **graph);
 int cuGraphGetNodes(void *graph, void **nodes, size_t *count);
 int cuGraphNodeGetType(void *node, int *type);
 int cuGraphInstantiateWithFlags(void **exec, void *graph, uint64_t flags);
-int cuGraphLaunch(void *exec, void *stream);
 int cuGraphDestroy(void *graph);
 
 int main(void) {
@@ -46,8 +46,13 @@ int main(void) {
     printf("\n");
     if (!i) RUN(cuGraphDestroy(graph));
   }
-  RUN(cuGraphInstantiateWithFlags(&exec, graph, 0));
-  RUN(cuGraphLaunch(exec, stream));
-  printf("launched: %d\n", cuStreamSynchronize(stream));
+  printf("instantiated: %d\n", cuGraphInstantiateWithFlags(&exec, graph, 0));
+
+  /* A capture outlasts the time in which the worker has nothing to do, whatever was freed before it began. */
+  RUN(cuMemAlloc_v2(&memory, 1 << 20));
+  RUN(cuMemFree_v2(memory));
+  RUN(cuStreamBeginCapture_v2(stream, 1));
+  usleep(300000);
+  printf("ended: %d\n", cuStreamEndCapture(stream, &graph));
   return 0;
 }

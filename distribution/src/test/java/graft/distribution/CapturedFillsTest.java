@@ -10,13 +10,16 @@ import org.junit.jupiter.api.parallel.ResourceLock;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** A capture takes fills at any address, and a launch fails ({@code src/test/c/nowhere.c}). */
+/**
+ * A capture takes fills at any address, but its graph cannot be instantiated, and no work of the
+ * server ends a capture ({@code src/test/c/nowhere.c}).
+ */
 @Execution(ExecutionMode.CONCURRENT)
 @ResourceLock(Lanes.OTHERS)
 final class CapturedFillsTest {
   @ParameterizedTest
   @ValueSource(strings = {"tcp", "shm"})
-  void aLaunchAloneNeedsMemory(String channel, @TempDir Path folder) throws Exception {
+  void aGraphAloneNeedsMemory(String channel, @TempDir Path folder) throws Exception {
     Finished program = SoftwareServer.run(folder, "nowhere", channel);
     assertThat(program.out())
         .as(program.err())
@@ -27,7 +30,8 @@ final class CapturedFillsTest {
             nodes: 4, of type 2 2 2 2
             captured: 0 0 0 0
             nodes: 4, of type 2 2 2 2
-            launched: 700
+            instantiated: 1
+            ended: 0
             """);
   }
 }

@@ -4,6 +4,7 @@ import static graft.remoting.software.memory.Native.UNSAFE;
 import static graft.remoting.software.object.CallerMemory.require;
 
 import graft.remoting.device.Extent;
+import graft.remoting.software.object.GraphNode;
 
 /** Fills of rows. */
 final class Fills {
@@ -20,10 +21,7 @@ final class Fills {
     return body;
   }
 
-  /**
-   * The same for a capture, which takes any address: it is a fault of the launch if there is no
-   * memory then.
-   */
+  /** The same for a capture, which takes any address. */
   Runnable captured(long address, long pitch, int value, int size, long width, long height) {
     require((address & (size - 1)) == 0, "address not aligned to the element");
     long bytes = Extent.rows(pitch, Extent.times(width, size), height);
@@ -31,14 +29,16 @@ final class Fills {
     if (bytes == 0) {
       return () -> {};
     }
-    return ranges.ifKnown(
-        address,
-        bytes,
-        () -> {
-          for (long y = 0; y < height; y++) {
-            fillRow(address + y * pitch, value, size, width);
-          }
-        });
+    return new GraphNode.Fill(
+        () -> ranges.isKnown(address, bytes),
+        ranges.ifKnown(
+            address,
+            bytes,
+            () -> {
+              for (long y = 0; y < height; y++) {
+                fillRow(address + y * pitch, value, size, width);
+              }
+            }));
   }
 
   private static void fillRow(long address, int value, int size, long width) {

@@ -54,7 +54,9 @@ final class GraphExecFunctions implements GraphExecApi {
     return calls.run(
         () -> {
           Graph g = handles.get(graph, Graph.class);
-          require(g.isValid(), "the graph has a cycle, or a node where it cannot be");
+          require(
+              g.isValid(),
+              "the graph has a cycle, a node where it cannot be, or a fill without memory");
           putLong(exec, handles.add(new GraphExec(g, flags)));
         });
   }

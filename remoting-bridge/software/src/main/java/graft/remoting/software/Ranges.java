@@ -41,7 +41,7 @@ final class Ranges {
    * Returns whether kernels of some device may access the whole range, which is device memory or
    * registered host memory.
    */
-  private boolean isKnown(long address, long bytes) {
+  boolean isKnown(long address, long bytes) {
     return gpus.all().stream().anyMatch(gpu -> gpu.memory().contains(address, bytes));
   }
 

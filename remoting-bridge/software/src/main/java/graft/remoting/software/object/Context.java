@@ -1,5 +1,6 @@
 package graft.remoting.software.object;
 
+import graft.remoting.device.CudaResult;
 import graft.remoting.software.exec.DeviceFault;
 import graft.remoting.software.module.LoadedModule;
 import java.util.ArrayList;
@@ -137,6 +138,21 @@ public final class Context {
       before.add(legacy.last());
     }
     return before;
+  }
+
+  /** Refuses a call that waits for all streams, if one captures, and ends the captures by it. */
+  public void endCaptures() {
+    boolean any = false;
+    for (Stream stream : streams) {
+      Capture capture = stream.capture();
+      if (capture != null) {
+        capture.invalidate();
+        any = true;
+      }
+    }
+    if (any) {
+      throw new CudaException(CudaResult.STREAM_CAPTURE_UNSUPPORTED, "a stream captures");
+    }
   }
 
   /** Adds work to a stream. It runs after {@code others} and what the rules of streams require. */

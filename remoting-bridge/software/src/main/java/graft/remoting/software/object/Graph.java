@@ -54,9 +54,12 @@ public final class Graph {
         .toList();
   }
 
-  /** Whether there is no cycle, and no node where it cannot be. */
+  /** Whether there is no cycle, no node where it cannot be, and no fill without memory. */
   public boolean isValid() {
     return sorted() != null
+        && nodes.stream()
+            .allMatch(
+                n -> !(n.body() instanceof GraphNode.Fill fill) || fill.isThere().getAsBoolean())
         && nodes.stream().allMatch(n -> n.conditional() == null || n.conditional().isValid());
   }
 

@@ -2,6 +2,7 @@ package graft.remoting.software.object;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.BooleanSupplier;
 
 /** A node of a graph. */
 public final class GraphNode {
@@ -21,6 +22,20 @@ public final class GraphNode {
     FREE,
     BATCH_MEM_OP,
     CONDITIONAL
+  }
+
+  /**
+   * The work of a fill. A capture takes any address, but the graph cannot be instantiated while
+   * there is no memory (seen on an H200, driver 580).
+   *
+   * @param isThere whether the memory is there now
+   * @param work the work
+   */
+  public record Fill(BooleanSupplier isThere, Runnable work) implements Runnable {
+    @Override
+    public void run() {
+      work.run();
+    }
   }
 
   private final Graph graph;
