@@ -67,6 +67,10 @@ struct graft_object {
       bool shared; /* with other processes */
     } event;
     struct {
+      size_t row, height, depth; /* row in bytes; once the array is measured (memory/array.c) */
+      bool measured;             /* atomic */
+    } array;
+    struct {
       struct graft_object *functions;
       struct graft_object *module;
       pthread_mutex_t lock;

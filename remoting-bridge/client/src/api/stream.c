@@ -184,7 +184,7 @@ VALUE(cuStreamWriteValue64_v2, 64, uint64_t, true)
 /* CUstreamBatchMemOpParams: the kind of operation, and at 8 its address. */
 enum { WAIT_VALUE_32 = 1, WRITE_VALUE_32 = 2, WAIT_VALUE_64 = 4, WRITE_VALUE_64 = 5, LAST_OPERATION = 6 };
 
-int graft_operations_place(uint8_t *operations, unsigned count, void *stream, struct graft_object *graph) {
+int graft_operations_place(uint8_t *operations, unsigned count, void *stream, struct graft_object *graph, bool *known) {
   int r = GRAFT_OK;
   for (unsigned i = 0; i < count && !r; i++) {
     uint8_t *operation = operations + (size_t)i * GRAFT_OPERATION_BYTES;
@@ -197,7 +197,9 @@ int graft_operations_place(uint8_t *operations, unsigned count, void *stream, st
     if (!writes && kind != WAIT_VALUE_32 && kind != WAIT_VALUE_64) continue;
     if (!writes) __atomic_store_n(&current()->waits, true, __ATOMIC_RELEASE);
     struct graft_place place;
-    r = graft_place_of_value(at, kind == WAIT_VALUE_32 || kind == WRITE_VALUE_32 ? 4 : 8, writes, stream, graph, &place);
+    unsigned bytes = kind == WAIT_VALUE_32 || kind == WRITE_VALUE_32 ? 4 : 8;
+    r = graft_place_of_value(at, bytes, writes, stream, graph, &place);
+    *known &= graft_place_is_known(&place, bytes);
     memcpy(operation + 8, &place.device, sizeof place.device);
   }
   return r;
@@ -212,9 +214,11 @@ GRAFT_EXPORT int cuStreamBatchMemOp_v2(void *stream, unsigned int count, const v
   if (!count) return 0;
   memcpy(copy, operations, (size_t)count * GRAFT_OPERATION_BYTES);
   graft_context_set_busy(context);
-  r = graft_operations_place(copy, count, stream, NULL);
+  bool known = true;
+  r = graft_operations_place(copy, count, stream, NULL, &known);
   if (!r) r = rpc_cuStreamBatchMemOp_v2(stream, count, copy, flags);
   graft_mirrors_sent();
+  if (!r && !known) r = graft_calls_executed();
   return r || !graft_values_are_waited_for() ? r : waits_for_value(stream);
 }
 
@@ -283,6 +287,8 @@ static int capture_info(void *stream, int *status, uint64_t *id, void **graph, b
   return rpc_graftStreamCaptureInfo(stream, status, id, graph, dependencies ? last.nodes : NULL, dependencies ? last.edges : NULL,
                                     dependencies ? DEPENDENCIES : 0, &last.count);
 }
+
+bool graft_captures_are_open(void) { return __atomic_load_n(captures_of(NULL), __ATOMIC_ACQUIRE) > 0; }
 
 struct graft_object *graft_stream_captures(void *stream) {
   int status = 0;

@@ -28,6 +28,8 @@ struct graft_host_functions {
 
 /* The graph of which work queued in a stream becomes nodes, NULL if the stream is not captured. Asks the server only while a capture is open. */
 struct graft_object *graft_stream_captures(void *stream);
+/* Whether streams of the calling thread's session are captured. */
+bool graft_captures_are_open(void);
 /* Returns when all work is over that work queued in the stream now would wait for, so that the calling thread can do such work itself. */
 int graft_stream_reach(void *stream);
 /* For a call that is work in the stream, but needs none at the server: later waits for the stream wait for what such work would wait for. */

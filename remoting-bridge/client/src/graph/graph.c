@@ -206,6 +206,7 @@ GRAFT_EXPORT int cuGraphLaunch(void *handle, void *stream) {
   struct graft_object *exec = graft_object(GRAFT_EXEC, handle);
   int r = graft_ready();
   if (r) return r;
+  if (!handle) return GRAFT_INVALID_VALUE;
   if (exec && (r = await_others(exec))) return r;
   graft_mirrors_launching_graph(exec ? graft_pageable_parts(exec) : NULL);
   struct graft_work work = {.kind = GRAFT_WORK_GRAPH, .function = "cuGraphLaunch", .handle = handle, .stream = stream};

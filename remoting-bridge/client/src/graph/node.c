@@ -55,7 +55,8 @@ static int fill_of_graph(struct graft_object *graph, struct graft_memset_node *f
 
 /* Ends the announcement at once, since memory is brought when the graph is launched and not when a node is added. */
 static int operations_of_graph(struct graft_object *graph, uint8_t *operations, unsigned count) {
-  int r = graft_operations_place(operations, count, NULL, graph);
+  bool known = true;
+  int r = graft_operations_place(operations, count, NULL, graph, &known);
   graft_mirrors_sent();
   return r;
 }

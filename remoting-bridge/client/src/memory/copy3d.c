@@ -10,6 +10,7 @@
 #include "api/streams.h"
 #include "api/work.h"
 #include "graft_rpc.h"
+#include "memory/array.h"
 #include "memory/copy.h"
 #include "memory/elsewhere.h"
 #include "memory/mirror.h"
@@ -268,6 +269,13 @@ static bool copy3d_elsewhere(const struct copy3d *c, void *stream, bool wait, in
   return true;
 }
 
+/* Whether a copy may go beyond an array, which the server's result tells. */
+static bool is_beyond(const struct copy3d *c, void *source, void *target) {
+  struct graft_box from = {c->src_x, c->src_y, c->src_z, c->width, c->height, c->depth};
+  struct graft_box to = {c->dst_x, c->dst_y, c->dst_z, c->width, c->height, c->depth};
+  return (source && !graft_array_holds(source, &from)) || (target && !graft_array_holds(target, &to));
+}
+
 static int copy3d(struct copy3d c, void *stream, bool wait) {
   int r;
   if (graft_several_servers && copy3d_elsewhere(&c, stream, wait, &r)) return r;
@@ -285,6 +293,8 @@ static int copy3d(struct copy3d c, void *stream, bool wait) {
   target = c.dst_type == TYPE_ARRAY ? c.dst_array : NULL;
   c.src_array = c.dst_array = NULL;
   if ((r = sides(&c, &from, &to))) return r;
+  if ((from.array && !source) || (to.array && !target)) return GRAFT_INVALID_VALUE;
+  bool beyond = is_beyond(&c, source, target);
   bool host_source = !from.array && graft_place_is_host(&from.place), host_target = !to.array && graft_place_is_host(&to.place);
   if (host_source && host_target) return host_to_host(&c, &from, &to, stream);
   if (host_source && !wait && (r = graft_copy_defer(&from.place, from.bytes, stream))) return r;
@@ -314,6 +324,7 @@ static int copy3d(struct copy3d c, void *stream, bool wait) {
   graft_work_end(span, r);
   if (!wait) r = graft_copy_begun(&from.place, r);
   r = graft_place_confirm(&from.place, from.bytes, graft_place_confirm(&to.place, to.bytes, r));
+  if (!r && beyond) r = graft_calls_executed();
   return r || !waits ? r : cuStreamSynchronize(stream);
 }
 
@@ -363,7 +374,7 @@ GRAFT_EXPORT int cuMemcpy3DAsync_v2(void *p, void *stream) {
   return copy3d(c, stream, false);
 }
 
-/* Between an array of one dimension and memory. */
+/* Of arrays of one dimension. */
 GRAFT_EXPORT int cuMemcpyDtoA_v2(void *array, size_t offset, uint64_t from, size_t bytes) {
   return copy3d((struct copy3d){.src_type = TYPE_DEVICE,
                                 .src_device = from,
@@ -381,6 +392,19 @@ GRAFT_EXPORT int cuMemcpyAtoD_v2(uint64_t to, void *array, size_t offset, size_t
                                 .src_x = offset,
                                 .dst_type = TYPE_DEVICE,
                                 .dst_device = to,
+                                .width = bytes,
+                                .height = 1,
+                                .depth = 1},
+                NULL, true);
+}
+
+GRAFT_EXPORT int cuMemcpyAtoA_v2(void *to, size_t to_offset, void *from, size_t from_offset, size_t bytes) {
+  return copy3d((struct copy3d){.src_type = TYPE_ARRAY,
+                                .src_array = from,
+                                .src_x = from_offset,
+                                .dst_type = TYPE_ARRAY,
+                                .dst_array = to,
+                                .dst_x = to_offset,
                                 .width = bytes,
                                 .height = 1,
                                 .depth = 1},

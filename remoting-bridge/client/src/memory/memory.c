@@ -10,6 +10,7 @@
 #include "api/contexts.h"
 #include "api/objects.h"
 #include "api/rpc.h"
+#include "api/streams.h"
 #include "base/system.h"
 #include "graft_rpc.h"
 #include "memory/elsewhere.h"
@@ -77,11 +78,9 @@ GRAFT_EXPORT int cuMemAllocFromPoolAsync(uint64_t *pointer, size_t bytes, void *
 }
 
 /* Removes a pointer that may be freed. Memory of a graph stays, since the graph's next launch allocates it again. */
-static bool forget(uint64_t pointer, bool *of_graph) {
-  struct graft_range range;
-  bool found = graft_range_find(pointer, &range) && range.base == pointer && range.memory == GRAFT_MEMORY_DEVICE && !range.opened;
-  *of_graph = found && range.of_graph;
-  return found && (range.of_graph || graft_range_remove(pointer, GRAFT_MEMORY_DEVICE, NULL));
+static bool forget(uint64_t pointer, struct graft_range *range) {
+  bool found = graft_range_find(pointer, range) && range->base == pointer && range->memory == GRAFT_MEMORY_DEVICE && !range->opened;
+  return found && (range->of_graph || graft_range_remove(pointer, GRAFT_MEMORY_DEVICE, NULL));
 }
 
 /* Frees memory of another session than the calling thread's, in its own context. */
@@ -98,10 +97,15 @@ static int free_elsewhere(uint64_t pointer, int (*free_here)(uint64_t), int erro
 }
 
 static int free_device(uint64_t pointer) {
-  bool of_graph;
-  if (!forget(pointer, &of_graph)) return graft_managed_free(pointer);
+  struct graft_range range;
+  if (!forget(pointer, &range)) return graft_managed_free(pointer);
   int r = rpc_cuMemFree_v2(pointer);
-  return r || !of_graph ? r : rpc_graftContextSynchronize(); /* only the device knows whether it is allocated now */
+  if (r) return r;
+  if (range.of_graph) return rpc_graftContextSynchronize(); /* only the device knows whether it is allocated now */
+  if (!graft_captures_are_open()) return GRAFT_OK;
+  r = graft_calls_executed(); /* a capture does not allow the call, and memory that was not freed stays */
+  if (r == GRAFT_STREAM_CAPTURE_UNSUPPORTED) graft_range_add(&range);
+  return r;
 }
 
 GRAFT_EXPORT int cuMemFree_v2(uint64_t pointer) {
@@ -120,8 +124,8 @@ GRAFT_EXPORT int cuMemFreeAsync(uint64_t pointer, void *stream) {
     return r ? r : graft_visit_end(&visit, cuMemFreeAsync(pointer, visit.stream));
   }
   if ((r = graft_id(graft_session_current(), GRAFT_STREAM, stream, &id))) return r;
-  bool of_graph;
-  return forget(pointer, &of_graph) ? rpc_cuMemFreeAsync(pointer, stream) : GRAFT_INVALID_VALUE;
+  struct graft_range range;
+  return forget(pointer, &range) ? rpc_cuMemFreeAsync(pointer, stream) : GRAFT_INVALID_VALUE;
 }
 
 void graft_memory_of_graph(uint64_t address, size_t bytes) {

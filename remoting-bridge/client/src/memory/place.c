@@ -56,8 +56,12 @@ int graft_place_check(const struct graft_place *place, uint64_t bytes, bool is_g
   return right ? GRAFT_OK : GRAFT_INVALID_VALUE;
 }
 
+bool graft_place_is_known(const struct graft_place *place, uint64_t bytes) {
+  return place->memory != GRAFT_MEMORY_DEVICE || bytes <= place->room;
+}
+
 int graft_place_confirm(const struct graft_place *place, uint64_t bytes, int r) {
-  return r || place->memory != GRAFT_MEMORY_DEVICE || bytes <= place->room ? r : graft_calls_executed();
+  return r || graft_place_is_known(place, bytes) ? r : graft_calls_executed();
 }
 
 bool graft_place_is_host(const struct graft_place *place) {

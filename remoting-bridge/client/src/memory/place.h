@@ -24,6 +24,8 @@ struct graft_place {
 struct graft_place graft_place_of(uint64_t pointer, bool says_device);
 /* INVALID_VALUE if the client must not touch these bytes of a place: they end behind an allocation of the program's, or are no memory of a program. Where the client took a pointer of unknown kind for pageable memory, there must be memory. */
 int graft_place_check(const struct graft_place *place, uint64_t bytes, bool is_guess);
+/* Whether these bytes of a place are all in memory that the client knows, if they are the device's. */
+bool graft_place_is_known(const struct graft_place *place, uint64_t bytes);
 /* The result of a call that was sent, on these bytes of a place. If they are not all in memory that the client knows, it waits for the server's result: freed memory and other wrong addresses are an error of this call, not of the next one that waits. */
 int graft_place_confirm(const struct graft_place *place, uint64_t bytes, int r);
 /* Whether a place is pageable, pinned or registered memory. */
@@ -40,9 +42,9 @@ void graft_place_announce(const struct graft_place *place, size_t bytes, bool wr
 int graft_place_of_value(uint64_t pointer, size_t bytes, bool writes, void *stream, struct graft_object *graph,
                          struct graft_place *place);
 
-/* Puts the device's addresses into the operations of a batch (CUstreamBatchMemOpParams). The work is announced. */
+/* Puts the device's addresses into the operations of a batch (CUstreamBatchMemOpParams), and clears "known" if the client does not know one of them. The work is announced. */
 #define GRAFT_OPERATION_BYTES 48u
 #define GRAFT_MOST_OPERATIONS 256u
-int graft_operations_place(uint8_t *operations, unsigned count, void *stream, struct graft_object *graph);
+int graft_operations_place(uint8_t *operations, unsigned count, void *stream, struct graft_object *graph, bool *known);
 
 #endif

@@ -281,7 +281,7 @@ void world_enter(enum state state) {
 }
 
 bool world_leave(enum state state, int *later) {
-  uint64_t made = 0;
+  uint64_t made = 0, used = stream;
   if (state == CAPTURING) {
     DRIVER(cuStreamEndCapture, capturing, AT(&made));
     if (made) DRIVER(cuGraphDestroy, made);
@@ -294,6 +294,8 @@ bool world_leave(enum state state, int *later) {
   for (int i = 0; i < 16 && !DRIVER(cuCtxPopCurrent_v2, AT(&made)) && made; i++) {}
   if (DRIVER(cuCtxSetCurrent, kept.context)) return false;
   *later = DRIVER(cuCtxSynchronize, 0);
+  /* A capture that the call has begun. */
+  if (used && !DRIVER(cuStreamEndCapture, used, AT(&made)) && made) DRIVER(cuGraphDestroy, made);
   bool usable = !*later || !DRIVER(cuCtxSynchronize, 0);
   /* The first call that waits has the error: here that may be the end of a capture that never began. */
   if (!*later && (ended == INVALID_VALUE || ended == INVALID_HANDLE || ended == NOT_SUPPORTED)) *later = ended;

@@ -84,6 +84,22 @@ final class CGenerator {
     return out.toString();
   }
 
+  /**
+   * A call that does not wait for the server fails itself if a handle is missing, with the driver's
+   * error; a stream may be missing.
+   */
+  private static String refusal(Function f, Parameter parameter) {
+    String error =
+        switch (parameter.type().name()) {
+          case "event", "function" -> "GRAFT_INVALID_HANDLE";
+          case "exec", "pool" -> "GRAFT_INVALID_VALUE";
+          default -> "";
+        };
+    return f.waits() || error.isEmpty() || parameter.direction() == Parameter.Direction.NEW
+        ? ""
+        : "  if (!graft_r && !" + parameter.name() + ") graft_r = " + error + ";\n";
+  }
+
   private static int traits(Function f) {
     return f.traits().stream().mapToInt(Function.Trait::bit).sum();
   }
@@ -106,7 +122,9 @@ final class CGenerator {
                 .append("(")
                 .append(f.declareC())
                 .append(") {\n");
-            out.append("  int graft_r = graft_ready();\n  return graft_r ? graft_r : rpc_")
+            out.append("  int graft_r = graft_ready();\n");
+            f.parameters().forEach(p -> out.append(refusal(f, p)));
+            out.append("  return graft_r ? graft_r : rpc_")
                 .append(f.symbol())
                 .append("(")
                 .append(names)

@@ -117,6 +117,7 @@ public final class Context {
     synchronized (this) {
       last = stream.last();
     }
+    stream.setCapture(null);
     // The destroyed stream's work goes on, and the legacy stream must still wait for it.
     if (last == null || last.isDone()) {
       streams.remove(stream);
