@@ -87,7 +87,8 @@ static int queue(const struct graft_place *to, const struct graft_place *from, s
 }
 
 int graft_copy_begun(const struct graft_place *from, int r) {
-  return r || !from->host || from->mirrored ? r : graft_calls_executed();
+  bool in_place = from->device && from->host && !from->mirrored;
+  return r || !in_place ? r : graft_calls_executed();
 }
 
 static int at_server(const struct graft_place *to, const struct graft_place *from, size_t bytes, void *stream, bool wait) {

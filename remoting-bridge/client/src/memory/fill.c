@@ -53,8 +53,8 @@ static bool begin(uint64_t *to, size_t pitch, const void *value, size_t size, si
     if (!*r && bytes) *r = fill_here(place.host, pitch, value, size, width, height, stream);
     return false;
   }
-  /* A capture takes any address, which only a launch of its graph needs: XLA captures what cuDNN does to look at its kernels. */
-  if (!wait && bytes && !place.room && graft_stream_captures(stream)) {
+  /* A capture takes any address, which only the instantiation of its graph needs: XLA captures what cuDNN does without a workspace, to look at its kernels. */
+  if (!wait && bytes && place.memory == GRAFT_MEMORY_DEVICE && !place.room && graft_stream_captures(stream)) {
     uint64_t nowhere = graft_nowhere(place.device, bytes);
     if (nowhere) place.device = nowhere;
   }
