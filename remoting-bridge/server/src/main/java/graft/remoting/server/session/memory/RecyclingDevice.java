@@ -81,7 +81,7 @@ public final class RecyclingDevice extends ForwardingDevice {
     this.isWorkOver = isWorkOver;
     this.fits = fits;
     this.nanos = nanos;
-    this.erasure = new Erasure(next);
+    this.erasure = new Erasure(next, nanos);
   }
 
   /** Frees the memory that is kept. */
@@ -126,7 +126,10 @@ public final class RecyclingDevice extends ForwardingDevice {
     Iterator<Block> blocks = kept.iterator();
     while (blocks.hasNext()) {
       Block block = blocks.next();
-      if (block.bytes() == bytes && block.context() == context && isWell(context)) {
+      if (block.bytes() == bytes && block.context() == context) {
+        if (!isWell(context)) {
+          return null;
+        }
         blocks.remove();
         keptBytes -= bytes;
         return block;

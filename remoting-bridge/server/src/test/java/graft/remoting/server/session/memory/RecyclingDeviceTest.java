@@ -34,6 +34,7 @@ class RecyclingDeviceTest {
     boolean isFull;
     final List<String> erasures = new ArrayList<>();
     int erased = CudaResult.SUCCESS;
+    int busy;
     private long last = MIB;
 
     @Override
@@ -107,14 +108,13 @@ class RecyclingDeviceTest {
     }
 
     @Override
-    public int cuStreamSynchronize(long stream) {
-      assertThat(stream).isEqualTo(0x5000 + context);
-      erasures.add("wait");
-      return query == FAILED ? FAILED : CudaResult.SUCCESS;
-    }
-
-    @Override
     public int cuStreamQuery(long stream) {
+      if (stream != 0) {
+        assertThat(stream).isEqualTo(0x5000 + context);
+        erasures.add("query");
+        return busy-- > 0 ? CudaResult.NOT_READY : CudaResult.SUCCESS;
+      }
+
       assertThat(captures).as("a query would end the capture").isZero();
       return query;
     }
@@ -124,9 +124,10 @@ class RecyclingDeviceTest {
   private final Scratch scratch = new Scratch(64);
   private boolean isOver = true;
   private long now;
+  private long step;
   private long room = Long.MAX_VALUE;
   private final RecyclingDevice device =
-      new RecyclingDevice(driver, () -> isOver, bytes -> bytes <= room, () -> now);
+      new RecyclingDevice(driver, () -> isOver, bytes -> bytes <= room, () -> now += step);
 
   @AfterEach
   void close() {
@@ -166,7 +167,18 @@ class RecyclingDeviceTest {
     assertThat(driver.erasures).containsExactly("create", "0 to " + MIB + " bytes at " + first);
     driver.erasures.clear();
     assertThat(allocate(MIB)).isEqualTo(first);
-    assertThat(driver.erasures).containsExactly("wait");
+    assertThat(driver.erasures).containsExactly("query");
+  }
+
+  @Test
+  void itIsWaitedForAMomentUntilMemoryIsErased() {
+    long first = keepOne();
+    driver.busy = 3;
+    assertThat(allocate(MIB)).isEqualTo(first);
+    free(first);
+    driver.busy = Integer.MAX_VALUE;
+    step = 10_000;
+    assertThat(allocate(MIB)).isNotEqualTo(first);
   }
 
   @Test
