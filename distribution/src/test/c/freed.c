@@ -21,15 +21,15 @@ int cuMemcpyDtoH_v2(void *to, uint64_t from, size_t bytes);
 static uint64_t freed(void) {
   uint64_t p;
   for (int i = 0; i < TIMES; i++) {
-    unsigned char byte = 0;
+    unsigned char byte = 0, value = (unsigned char)(i | 1);
     RUN(cuMemAlloc_v2(&p, BYTES));
     for (int at = 0; at < BYTES; at += BYTES / 4 - 1) {
       RUN(cuMemcpyDtoH_v2(&byte, p + at, 1));
       if (byte) printf("%d in new memory\n", byte);
     }
-    RUN(cuMemsetD8_v2(p, (unsigned char)(i | 1), BYTES));
+    RUN(cuMemsetD8_v2(p, value, BYTES));
     RUN(cuMemcpyDtoH_v2(&byte, p + BYTES - 1, 1));
-    if (byte != (unsigned char)(i | 1)) printf("%d in memory that holds %d\n", byte, (i | 1) & 255);
+    if (byte != value) printf("%d in memory that holds %d\n", byte, value);
     RUN(cuMemFree_v2(p));
   }
   return p;

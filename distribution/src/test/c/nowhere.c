@@ -54,5 +54,13 @@ int main(void) {
   RUN(cuStreamBeginCapture_v2(stream, 1));
   usleep(300000);
   printf("ended: %d\n", cuStreamEndCapture(stream, &graph));
+
+  /* A capture does not allow cuMemFree, and memory that was not freed can be freed later. */
+  RUN(cuMemAlloc_v2(&memory, 1 << 20));
+  RUN(cuStreamBeginCapture_v2(stream, 1));
+  printf("freed: %d", cuMemFree_v2(memory));
+  printf(", ended: %d", cuStreamEndCapture(stream, &graph));
+  printf(", freed: %d", cuMemFree_v2(memory));
+  printf(", freed again: %d\n", cuMemFree_v2(memory));
   return 0;
 }

@@ -1,7 +1,6 @@
 #include "memory/array.h"
 
 #include <stdint.h>
-#include <string.h>
 
 #include "api/objects.h"
 #include "graft_rpc.h"

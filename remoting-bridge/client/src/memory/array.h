@@ -1,6 +1,6 @@
 /* What the client knows of arrays. */
-#ifndef GRAFT_ARRAY_SIZE_H
-#define GRAFT_ARRAY_SIZE_H
+#ifndef GRAFT_ARRAY_H
+#define GRAFT_ARRAY_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -9,7 +9,7 @@ int graft_copy_settle(const void *private, size_t bytes, void *stream);
 /* For an asynchronous copy: exposes the source if something may write it before the stream reaches the copy, so that it is read only then. */
 int graft_copy_defer(struct graft_place *from, size_t bytes, void *stream);
 
-/* The result of an asynchronous copy that was sent. If the server reads host memory in place, it waits until the server has begun the copy, as the driver has natively: a program that writes its memory a little too early (NVIDIA's nvJPEG 11.8) does it no earlier than natively. Other host memory has been sent when the call returns. */
+/* The result of an asynchronous copy that was sent. If the server reads host memory in place, it waits until the server has given the copy to the driver, as the call has natively when it returns: programs such as NVIDIA's nvJPEG 11.8 write that memory right after the call. Other host memory has been sent when the call returns. */
 int graft_copy_begun(const struct graft_place *from, int r);
 /* Exposes the target of an asynchronous copy if a stream may be held up, so that the call need not wait for the data. */
 int graft_copy_defer_target(struct graft_place *to, size_t bytes);

@@ -32,6 +32,7 @@ final class CapturedFillsTest {
             nodes: 4, of type 2 2 2 2
             instantiated: 1
             ended: 0
+            freed: 900, ended: 901, freed: 0, freed again: 1
             """);
   }
 }

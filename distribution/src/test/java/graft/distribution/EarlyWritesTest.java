@@ -3,6 +3,7 @@ package graft.distribution;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.nio.file.Path;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.api.parallel.Execution;
 import org.junit.jupiter.api.parallel.ExecutionMode;
@@ -22,6 +23,14 @@ final class EarlyWritesTest {
   @ValueSource(strings = {"tcp", "unix"})
   void aCopyHasTheBytesWhenItReturns(String channel, @TempDir Path folder) throws Exception {
     Finished program = SoftwareServer.run(folder, "early", channel);
-    assertThat(program.out()).as(program.err()).isEqualTo("copies with other bytes: 0\n");
+    assertThat(program.out())
+        .as(program.err())
+        .isEqualTo("copies with other bytes: 0\nbatches with other bytes: 0\n");
+  }
+
+  @Test
+  void aBatchThatReadsItsSourcesDuringTheCallHasReadThem(@TempDir Path folder) throws Exception {
+    Finished program = SoftwareServer.run(folder, "early", "shm");
+    assertThat(program.out()).as(program.err()).endsWith("\nbatches with other bytes: 0\n");
   }
 }

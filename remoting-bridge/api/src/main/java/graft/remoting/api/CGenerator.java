@@ -85,8 +85,8 @@ final class CGenerator {
   }
 
   /**
-   * A call that does not wait for the server fails itself if a handle is missing, with the driver's
-   * error; a stream may be missing.
+   * Returns the check of a parameter of a call that does not wait for the server: the call fails
+   * itself if a handle is missing, with the driver's error; a stream may be missing.
    */
   private static String refusal(Function f, Parameter parameter) {
     String error =

@@ -17,7 +17,7 @@ final class Erasure {
   private static final int NON_BLOCKING = 1; // CU_STREAM_NON_BLOCKING
 
   /**
-   * How many nanoseconds it is waited for. 256 MiB take 60 us on an H200; it takes longer while the
+   * How many nanoseconds an allocation waits for memory to be erased, which takes long while the
    * GPU works for another process.
    */
   private static final long PATIENCE = 100_000;

@@ -196,12 +196,12 @@ class RecyclingDeviceTest {
     assertThat(driver.freed).containsExactly(first);
     device.release();
     driver.captures = 0;
-    long second = keepTwo(first);
+    long second = keepAnother(first);
     device.cuStreamBeginCaptureToGraph(7, 8, 0, 0, 0, 1);
     assertThat(driver.freed).containsExactly(first, second);
   }
 
-  private long keepTwo(long freed) {
+  private long keepAnother(long freed) {
     long address = allocate(MIB);
     free(address);
     assertThat(driver.freed).containsExactly(freed);
