@@ -427,6 +427,14 @@ static void host_functions(void) {
   CHECK(cuLaunchHostFunc(stream_b, function, NULL) == GRAFT_INVALID_HANDLE);
   CHECK(!cuLaunchHostFunc(stream_a, function, NULL) && runs() && ran_in == &graft_default_session);
   CHECK(calls(&server_a, FN_graftHostFunction) == 1 && calls(&server_b, FN_graftHostFunction) == 1);
+  /* Without a current context the stream's counts, for this call alone. */
+  void *current = function;
+  cuCtxSetCurrent(NULL);
+  CHECK(cuLaunchHostFunc(NULL, function, NULL) == GRAFT_INVALID_CONTEXT);
+  CHECK(!cuLaunchHostFunc(stream_b, function, NULL) && runs() && ran_in == &session_b);
+  CHECK(!cuCtxGetCurrent(&current) && !current);
+  CHECK(calls(&server_a, FN_graftHostFunction) == 1 && calls(&server_b, FN_graftHostFunction) == 2);
+  cuCtxSetCurrent(context_a);
 }
 
 /* Calls in a context that has failed return its error; calls in contexts of the other session do not. */
@@ -450,7 +458,7 @@ static void end(void) {
   before = calls(&server_a, FN_cuStreamSynchronize);
   CHECK(!cuStreamSynchronize(stream_a) && calls(&server_a, FN_cuStreamSynchronize) == before + 1);
   graft_session_use(&session_b);
-  CHECK(graft_dead() == GRAFT_DEVICE_UNAVAILABLE && cuMemGetInfo_v2(&free_bytes, &total) == GRAFT_DEVICE_UNAVAILABLE);
+  CHECK(graft_dead() == GRAFT_DEVICE_UNAVAILABLE && rpc_cuMemGetInfo_v2(&free_bytes, &total) == GRAFT_DEVICE_UNAVAILABLE);
   graft_session_use(NULL);
   CHECK(!cuStreamDestroy_v2(stream_a) && !cuCtxSynchronize());
 }

@@ -1,4 +1,4 @@
-/* Contexts. The client tells the server when a context is made or ends, and answers all queries of contexts itself. */
+/* Contexts, and each thread's stack of them. The client tells the server when a context is made or ends. */
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -99,8 +99,7 @@ int graft_usable(void) {
   return r ? r : graft_fault_of(graft_context_current());
 }
 
-/* The current context, also one that has failed. */
-static int need_any(struct graft_object **context) {
+int graft_context_need_any(struct graft_object **context) {
   int r = graft_ready();
   if (r) return r;
   *context = graft_context_current();
@@ -109,7 +108,7 @@ static int need_any(struct graft_object **context) {
 }
 
 int graft_context_need(struct graft_object **context) {
-  int r = need_any(context);
+  int r = graft_context_need_any(context);
   return r ? r : graft_fault_of(*context);
 }
 
@@ -117,6 +116,23 @@ int graft_context_need_for(const void *handle, struct graft_object **context) {
   int r = graft_context_need(context);
   const struct graft_object *stream = graft_object(GRAFT_STREAM, handle);
   return r || !stream || stream->session == (*context)->session ? r : GRAFT_INVALID_HANDLE;
+}
+
+static struct graft_object *context_of(const void *handle) {
+  const struct graft_object *stream = graft_object(GRAFT_STREAM, handle), *function = graft_object(GRAFT_FUNCTION, handle);
+  const struct graft_object *module = function ? function->u.function.library : graft_object(GRAFT_MODULE, handle);
+  return stream ? stream->u.stream.context : module ? module->u.library.context : NULL;
+}
+
+struct graft_object *graft_context_lend(const void *handle) {
+  if (thread.depth) return NULL;
+  struct graft_object *context = context_of(handle);
+  if (context) thread.stack[thread.depth++] = context;
+  return context;
+}
+
+void graft_context_return(struct graft_object **lent) {
+  if (*lent) thread.depth--;
 }
 
 int graft_per_thread_enter(void) {
@@ -376,123 +392,4 @@ GRAFT_EXPORT int cuCtxDestroy_v2(void *context) {
   ended(object);
   if (thread.depth && thread.stack[thread.depth - 1] == object) thread.depth--;
   return rpc_graftContextDestroy(object);
-}
-
-GRAFT_EXPORT int cuCtxAttach(void *pctx, unsigned int flags) {
-  struct graft_object *context;
-  int r = graft_context_need(&context);
-  if (r) return r;
-  if (flags || !pctx) return GRAFT_INVALID_VALUE;
-  *(void **)pctx = context;
-  return 0;
-}
-
-GRAFT_EXPORT int cuCtxDetach(void *context) { return graft_object(GRAFT_CONTEXT, context) ? GRAFT_OK : GRAFT_INVALID_CONTEXT; }
-
-GRAFT_EXPORT int cuCtxGetDevice(void *device) {
-  struct graft_object *context;
-  int r = need_any(&context);
-  if (!r && !device) r = GRAFT_INVALID_VALUE;
-  if (!r) *(int *)device = context->u.context.device;
-  return r;
-}
-
-GRAFT_EXPORT int cuCtxGetDevice_v2(void *device, void *context) {
-  if (!context) return cuCtxGetDevice(device);
-  struct graft_object *object = graft_object(GRAFT_CONTEXT, context);
-  if (!object) return GRAFT_INVALID_CONTEXT;
-  if (!device) return GRAFT_INVALID_VALUE;
-  *(int *)device = object->u.context.device;
-  return 0;
-}
-
-GRAFT_EXPORT int cuCtxGetApiVersion(void *context, void *version) {
-  int r = graft_ready();
-  if (r) return r;
-  if (!version) return GRAFT_INVALID_VALUE;
-  if (context ? !graft_object(GRAFT_CONTEXT, context) : !graft_context_current()) return GRAFT_INVALID_CONTEXT;
-  *(unsigned *)version = 3020;
-  return 0;
-}
-
-GRAFT_EXPORT int cuCtxGetFlags(void *flags) {
-  struct graft_object *context;
-  int r = need_any(&context);
-  if (r) return r;
-  if (!flags) return GRAFT_INVALID_VALUE;
-  *(unsigned *)flags = context->u.context.flags;
-  return 0;
-}
-
-/* How the driver waits is the server's business: flags are kept for the program to ask. */
-GRAFT_EXPORT int cuCtxSetFlags(unsigned int flags) {
-  struct graft_object *context;
-  int r = graft_context_need(&context);
-  if (r) return r;
-  if (!graft_are_context_flags(flags)) return GRAFT_INVALID_VALUE;
-  context->u.context.flags = flags;
-  return 0;
-}
-
-GRAFT_EXPORT int cuCtxGetId(void *context, void *id) {
-  struct graft_object *object = context ? graft_object(GRAFT_CONTEXT, context) : graft_context_current();
-  if (!object) return GRAFT_INVALID_CONTEXT;
-  if (!id) return GRAFT_INVALID_VALUE;
-  *(uint64_t *)id = object->u.context.serial;
-  return 0;
-}
-
-GRAFT_EXPORT int cuCtxGetStreamPriorityRange(void *least, void *greatest) {
-  struct graft_object *context;
-  int r = graft_context_need(&context);
-  if (r) return r;
-  const struct graft_device *device = graft_device(context->session, context->u.context.device);
-  if (least) *(int *)least = device->priority_low;
-  if (greatest) *(int *)greatest = device->priority_high;
-  return 0;
-}
-
-/* Limits are asked once; setting one forgets them all, since the driver rounds. cuBLAS asks whether the context is one for
- * graphics (CU_LIMIT_CIG_ENABLED) before each product. */
-GRAFT_EXPORT int cuCtxGetLimit(size_t *value, int limit) {
-  struct graft_object *context;
-  int r = graft_context_need(&context);
-  if (r) return r;
-  if (!value || limit < 0) return GRAFT_INVALID_VALUE;
-  if (limit >= GRAFT_LIMITS) return rpc_cuCtxGetLimit(value, limit);
-  if (!(__atomic_load_n(&context->u.context.limits_known, __ATOMIC_ACQUIRE) & 1u << limit)) {
-    size_t answer = 0;
-    if ((r = rpc_cuCtxGetLimit(&answer, limit)) && r != GRAFT_UNSUPPORTED_LIMIT) return r;
-    context->u.context.limits[limit].value = answer;
-    context->u.context.limits[limit].result = r;
-    __atomic_fetch_or(&context->u.context.limits_known, 1u << limit, __ATOMIC_RELEASE);
-  }
-  r = context->u.context.limits[limit].result;
-  if (!r) *value = context->u.context.limits[limit].value;
-  return r;
-}
-
-GRAFT_EXPORT int cuCtxSetLimit(int limit, size_t value) {
-  struct graft_object *context;
-  int r = graft_context_need(&context);
-  if (r) return r;
-  r = rpc_cuCtxSetLimit(limit, value);
-  __atomic_store_n(&context->u.context.limits_known, 0, __ATOMIC_RELEASE);
-  return r;
-}
-
-GRAFT_EXPORT int cuCtxSynchronize(void) {
-  struct graft_object *context;
-  int r = graft_context_need(&context);
-  return r ? r : rpc_graftContextSynchronize();
-}
-
-GRAFT_EXPORT int cuCtxSynchronize_v2(void *context) {
-  if (!context) return cuCtxSynchronize();
-  int r = cuCtxPushCurrent_v2(context);
-  if (r) return r;
-  r = cuCtxSynchronize();
-  void *popped;
-  cuCtxPopCurrent_v2(&popped);
-  return r;
 }

@@ -23,8 +23,21 @@ struct graft_primary_context {
 struct graft_object *graft_context_current(void);
 /* The current context, or the error that CUDA gives without one. */
 int graft_context_need(struct graft_object **context);
+/* The same where the context itself is not needed. */
+static inline int graft_in_context(void) {
+  struct graft_object *context;
+  return graft_context_need(&context);
+}
 /* The same for work in a stream, which must belong to the session of the current context. */
 int graft_context_need_for(const void *stream, struct graft_object **context);
+/* The current context, also one that has failed, or the error that CUDA gives without one. */
+int graft_context_need_any(struct graft_object **context);
+/* A call with a stream of the program's own, a module or a module's function needs no current context: without one, theirs is current
+ * until the end of the block. */
+#define GRAFT_IN_CONTEXT_OF(handle) \
+  __attribute__((cleanup(graft_context_return))) struct graft_object *lent = graft_context_lend(handle)
+struct graft_object *graft_context_lend(const void *handle);
+void graft_context_return(struct graft_object **lent);
 /* Takes note of the result of a call that waited. After a sticky error (CUDA driver API, CUresult), every call with a context of the device returns that error. */
 void graft_context_answered(const struct graft_session *session, int result);
 /* A context's sticky error, or 0. The context may be NULL. */

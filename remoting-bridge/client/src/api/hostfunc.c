@@ -140,6 +140,7 @@ uint64_t graft_callback_of_graph(void *function, void *data) {
 }
 
 static int add(struct graft_callback *callback) {
+  GRAFT_IN_CONTEXT_OF(callback->stream);
   struct graft_object *context;
   int r = graft_context_need_for(callback->stream, &context);
   if (r) return r;

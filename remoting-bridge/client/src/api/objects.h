@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "api/settle.h"
 #include "graft_rpc.h"
 
 #define GRAFT_LIMITS 10 /* CUlimit */
@@ -41,7 +42,8 @@ struct graft_object {
       unsigned flags;
       uint64_t serial;
       struct graft_storage *storage;
-      uint64_t mark; /* one byte of device memory for graft_stream_reach, 0 until it is needed */
+      struct graft_settled settled; /* of the legacy stream */
+      uint64_t mark;                /* one byte of device memory for graft_stream_reach, 0 until it is needed */
       unsigned limits_known;
       struct {
         size_t value;
@@ -62,6 +64,7 @@ struct graft_object {
       int priority;
       struct graft_object *context;
       uint64_t serial;
+      struct graft_settled settled;
     } stream;
     struct {
       bool shared; /* with other processes */
@@ -73,6 +76,7 @@ struct graft_object {
     struct {
       struct graft_object *functions;
       struct graft_object *module;
+      struct graft_object *context; /* of a module; NULL for a library */
       pthread_mutex_t lock;
       struct graft_kept_image *image;         /* of a library of a program that uses several servers */
       struct graft_counterpart *counterparts; /* the same library at other servers */

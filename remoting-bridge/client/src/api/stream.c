@@ -164,6 +164,7 @@ int graft_calls_executed(void) {
 
 #define VALUE(name, bits, type, writes)                                                          \
   GRAFT_EXPORT int name(void *stream, uint64_t at, type value, unsigned int flags) {             \
+    GRAFT_IN_CONTEXT_OF(stream);                                                                 \
     struct graft_place place;                                                                    \
     struct graft_object *context;                                                                \
     int r = graft_context_need_for(stream, &context);                                            \
@@ -206,6 +207,7 @@ int graft_operations_place(uint8_t *operations, unsigned count, void *stream, st
 }
 
 GRAFT_EXPORT int cuStreamBatchMemOp_v2(void *stream, unsigned int count, const void *operations, unsigned int flags) {
+  GRAFT_IN_CONTEXT_OF(stream);
   struct graft_object *context;
   uint8_t copy[GRAFT_MOST_OPERATIONS * GRAFT_OPERATION_BYTES];
   int r = graft_context_need_for(stream, &context);

@@ -154,7 +154,7 @@ GRAFT_EXPORT int cuGraphDestroy(void *handle) {
 enum { USE_NODE_PRIORITY = 8 }; /* CUgraphInstantiate_flags */
 
 static int instantiate(void *exec, void *graph, uint64_t flags, void *upload, void **failed, unsigned *outcome) {
-  int r = graft_ready();
+  int r = graft_in_context();
   if (r) return r;
   void *made, *node = NULL;
   unsigned how = 0;

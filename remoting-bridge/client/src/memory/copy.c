@@ -108,6 +108,7 @@ static int send_bytes(const struct graft_place *to, const struct graft_place *fr
   int r = graft_copy_settle(source, bytes, stream);
   if (r) return r;
   graft_place_announce(to, bytes, true, stream);
+  uint64_t calls = graft_settle_calls(stream);
   if (bytes > STAGED && graft_staging_ready()) {
     r = graft_stage_to_device(to->device, source, bytes, stream);
   } else if (to->mirrored) { /* announced, which holds for one call */
@@ -116,7 +117,9 @@ static int send_bytes(const struct graft_place *to, const struct graft_place *fr
     r = graft_known_data_write(to->device, source, bytes, stream);
   }
   graft_mirrors_sent();
-  if (r || !wait) return r;
+  if (r) return r;
+  graft_settle_copied(to, bytes, stream, calls);
+  if (!wait) return GRAFT_OK;
   return to->host || to->synchronous || graft_copy_waits(from, bytes) ? cuStreamSynchronize(stream) : GRAFT_OK;
 }
 
@@ -200,6 +203,7 @@ static bool copy_elsewhere(uint64_t to, uint64_t from, size_t bytes, void *strea
 }
 
 static int copy_memory(uint64_t target, uint64_t source, size_t bytes, void *stream, bool wait, enum says says) {
+  GRAFT_IN_CONTEXT_OF(stream);
   int r;
   if (graft_several_servers && copy_elsewhere(target, source, bytes, stream, wait, says, &r)) return r;
   struct graft_object *context;
@@ -284,7 +288,7 @@ GRAFT_EXPORT int cuMemcpyBatchAsync_v2(void *to, void *from, void *sizes, size_t
   }
   int r = graft_ready();
   if (r) return r;
-  if (!are_attributes(attributes, indices, attribute_count, count)) return GRAFT_INVALID_VALUE;
+  if (!graft_context_current() || !are_attributes(attributes, indices, attribute_count, count)) return GRAFT_INVALID_VALUE;
   if (graft_stream_captures(stream)) return GRAFT_STREAM_CAPTURE_UNSUPPORTED;
   for (size_t i = 0; i < count; i++) {
     if (!((size_t *)sizes)[i] || !((uint64_t *)to)[i] || !((uint64_t *)from)[i]) return GRAFT_INVALID_VALUE;

@@ -277,6 +277,7 @@ static bool is_beyond(const struct copy3d *c, void *source, void *target) {
 }
 
 static int copy3d(struct copy3d c, void *stream, bool wait) {
+  GRAFT_IN_CONTEXT_OF(stream);
   int r;
   if (graft_several_servers && copy3d_elsewhere(&c, stream, wait, &r)) return r;
   struct graft_object *context;

@@ -259,12 +259,12 @@ static bool is_peer_elsewhere(const void *peer) {
 }
 
 GRAFT_EXPORT int cuCtxEnablePeerAccess(void *peer, unsigned int flags) {
-  int r = graft_ready();
+  int r = graft_in_context();
   if (r) return r;
   return is_peer_elsewhere(peer) ? GRAFT_PEER_ACCESS_UNSUPPORTED : rpc_cuCtxEnablePeerAccess(peer, flags);
 }
 GRAFT_EXPORT int cuCtxDisablePeerAccess(void *peer) {
-  int r = graft_ready();
+  int r = graft_in_context();
   if (r) return r;
   return is_peer_elsewhere(peer) ? GRAFT_PEER_ACCESS_NOT_ENABLED : rpc_cuCtxDisablePeerAccess(peer);
 }

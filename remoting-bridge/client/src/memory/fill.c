@@ -75,6 +75,7 @@ static int end(int r, const struct graft_place *place, size_t bytes, bool wait) 
 #define FILL(bits, type)                                                                                                          \
   static int fill##bits(uint64_t to, size_t pitch, type value, size_t width, size_t height, void *stream, bool wait, bool rows) { \
     int r;                                                                                                                        \
+    GRAFT_IN_CONTEXT_OF(stream);                                                                                                  \
     size_t bytes = extent(pitch, sizeof value, width, height);                                                                    \
     struct graft_place place;                                                                                                     \
     struct graft_visit visit;                                                                                                     \

@@ -102,7 +102,7 @@ static bool is_place(int device) { return device == ON_HOST || (device >= 0 && d
 
 GRAFT_EXPORT int cuMemAdvise(uint64_t pointer, size_t bytes, int advice, int device) {
   struct graft_range range;
-  int r = graft_ready();
+  int r = graft_in_context();
   if (r) return r;
   if (!managed(pointer, bytes, &range)) return GRAFT_INVALID_VALUE;
   if (advice >= SET_HOME && advice != UNSET_HOME && !is_place(device)) return GRAFT_INVALID_DEVICE;
@@ -127,6 +127,7 @@ GRAFT_EXPORT int cuMemAdvise_v2(uint64_t pointer, size_t bytes, int advice, uint
 }
 
 GRAFT_EXPORT int cuMemPrefetchAsync(uint64_t pointer, size_t bytes, int device, void *stream) {
+  GRAFT_IN_CONTEXT_OF(stream);
   struct graft_object *context;
   struct graft_range range;
   uint64_t id;
@@ -163,6 +164,7 @@ GRAFT_EXPORT int cuMemPrefetchBatchAsync(void *pointers, void *sizes, size_t cou
 
 /* Discarded memory may have any contents, so it keeps those that it has. */
 GRAFT_EXPORT int cuMemDiscardBatchAsync(void *pointers, void *sizes, size_t count, uint64_t flags, void *stream) {
+  GRAFT_IN_CONTEXT_OF(stream);
   struct graft_range range;
   uint64_t id;
   int r = graft_ready();
@@ -182,6 +184,7 @@ GRAFT_EXPORT int cuMemDiscardAndPrefetchBatchAsync(void *pointers, void *sizes, 
 }
 
 GRAFT_EXPORT int cuStreamAttachMemAsync(void *stream, uint64_t pointer, size_t bytes, unsigned int flags) {
+  GRAFT_IN_CONTEXT_OF(stream);
   struct graft_object *context;
   struct graft_range range;
   uint64_t id;
@@ -223,14 +226,14 @@ static int range_attribute(void *data, size_t size, int attribute, const struct 
 
 GRAFT_EXPORT int cuMemRangeGetAttribute(void *data, size_t size, int attribute, uint64_t pointer, size_t bytes) {
   struct graft_range range;
-  int r = graft_ready();
+  int r = graft_in_context();
   if (r) return r;
   if (!data || !bytes || !managed(pointer, bytes, &range)) return GRAFT_INVALID_VALUE;
   return range_attribute(data, size, attribute, &range);
 }
 
 GRAFT_EXPORT int cuMemRangeGetAttributes(void *data, void *sizes, void *attributes, size_t count, uint64_t pointer, size_t bytes) {
-  int r = graft_ready();
+  int r = graft_in_context();
   if (!r && !(data && sizes && attributes && count)) r = GRAFT_INVALID_VALUE;
   for (size_t i = 0; i < count && !r; i++) {
     r = cuMemRangeGetAttribute(((void **)data)[i], ((size_t *)sizes)[i], ((int *)attributes)[i], pointer, bytes);

@@ -58,6 +58,7 @@ GRAFT_EXPORT int cuMemAllocPitch_v2(uint64_t *pointer, size_t *pitch, size_t wid
 }
 
 GRAFT_EXPORT int cuMemAllocAsync(uint64_t *pointer, size_t bytes, void *stream) {
+  GRAFT_IN_CONTEXT_OF(stream);
   struct graft_object *context;
   int r = graft_context_need_for(stream, &context);
   if (r) return r;
@@ -68,6 +69,7 @@ GRAFT_EXPORT int cuMemAllocAsync(uint64_t *pointer, size_t bytes, void *stream) 
 }
 
 GRAFT_EXPORT int cuMemAllocFromPoolAsync(uint64_t *pointer, size_t bytes, void *pool, void *stream) {
+  GRAFT_IN_CONTEXT_OF(stream);
   struct graft_object *context;
   int r = graft_context_need_for(stream, &context);
   if (r) return r;
@@ -141,7 +143,7 @@ void graft_memory_of_graph(uint64_t address, size_t bytes) {
 
 GRAFT_EXPORT int cuMemGetAddressRange_v2(void *base, void *bytes, uint64_t pointer) {
   struct graft_range range;
-  int r = graft_usable();
+  int r = graft_in_context();
   if (r) return r;
   if (!graft_range_find_anywhere(pointer, &range)) return GRAFT_NOT_FOUND;
   if (base) *(uint64_t *)base = range.base;
@@ -152,6 +154,7 @@ GRAFT_EXPORT int cuMemGetAddressRange_v2(void *base, void *bytes, uint64_t point
 /* Variables of modules are device memory, too, which copies have to know that infer their direction. */
 static int get_global(int (*ask)(uint64_t *, size_t *, void *, const char *), uint64_t *pointer, size_t *bytes, void *owner,
                       const char *name) {
+  GRAFT_IN_CONTEXT_OF(owner);
   struct graft_object *context;
   int r = graft_context_need(&context);
   if (r) return r;
@@ -320,7 +323,7 @@ static bool polls_in_file(const struct graft_range *range) {
 
 GRAFT_EXPORT int cuMemHostGetDevicePointer_v2(void *device, void *host, unsigned int flags) {
   struct graft_range range;
-  int r = graft_ready();
+  int r = graft_in_context();
   if (r) return r;
   if (device && graft_several_servers && graft_is_beyond_reach((uintptr_t)host)) {
     return graft_not_served("the device's address of host memory of another server");
@@ -335,7 +338,7 @@ GRAFT_EXPORT int cuMemHostGetDevicePointer_v2(void *device, void *host, unsigned
 
 GRAFT_EXPORT int cuMemHostGetFlags(void *flags, void *host) {
   struct graft_range range;
-  int r = graft_ready();
+  int r = graft_in_context();
   if (r) return r;
   if (!flags || !pinned(host, &range)) return GRAFT_INVALID_VALUE;
   *(unsigned *)flags = range.flags & ~OURS;

@@ -37,7 +37,7 @@ GRAFT_EXPORT int cuIpcOpenMemHandle_v2(void *pointer, struct graft_struct64 hand
 
 GRAFT_EXPORT int cuIpcCloseMemHandle(uint64_t pointer) {
   struct graft_range range;
-  int r = graft_ready();
+  int r = graft_in_context();
   if (r) return r;
   if (!graft_range_find(pointer, &range) || range.base != pointer || !range.opened) return GRAFT_INVALID_VALUE;
   if ((r = rpc_cuIpcCloseMemHandle(pointer))) return r;
@@ -53,7 +53,7 @@ GRAFT_EXPORT int cuIpcCloseMemHandle(uint64_t pointer) {
 
 GRAFT_EXPORT int cuIpcGetEventHandle(void *handle, void *event) {
   struct graft_object *shared = graft_object(GRAFT_EVENT, event);
-  int r = graft_ready();
+  int r = graft_in_context();
   if (r) return r;
   if (!shared) return GRAFT_INVALID_HANDLE;
   if (!handle) return GRAFT_INVALID_VALUE;

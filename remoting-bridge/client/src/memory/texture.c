@@ -65,7 +65,7 @@ static bool undescribe(uint64_t object, bool surface) {
 enum part { RESOURCE, SAMPLING, VIEW };
 
 static int description(void *out, uint64_t object, bool surface, enum part part) {
-  int r = graft_ready();
+  int r = graft_in_context();
   if (r) return r;
   if (!out) return GRAFT_INVALID_VALUE;
   struct graft_textures *textures = current();
@@ -91,12 +91,12 @@ GRAFT_EXPORT int cuTexObjectGetResourceViewDesc(void *out, uint64_t texture) { r
 GRAFT_EXPORT int cuSurfObjectGetResourceDesc(void *out, uint64_t surface) { return description(out, surface, true, RESOURCE); }
 
 GRAFT_EXPORT int cuTexObjectDestroy(uint64_t texture) {
-  int r = graft_ready();
+  int r = graft_in_context();
   if (r) return r;
   return undescribe(texture, false) ? rpc_cuTexObjectDestroy(texture) : GRAFT_OK; /* as the driver, whatever the number is */
 }
 GRAFT_EXPORT int cuSurfObjectDestroy(uint64_t surface) {
-  int r = graft_ready();
+  int r = graft_in_context();
   if (r) return r;
   return undescribe(surface, true) ? rpc_cuSurfObjectDestroy(surface) : GRAFT_OK;
 }

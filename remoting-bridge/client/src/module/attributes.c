@@ -99,6 +99,7 @@ static int current_device(int *device) {
 }
 
 GRAFT_EXPORT int cuFuncGetAttribute(void *value, int attribute, void *function) {
+  GRAFT_IN_CONTEXT_OF(function);
   int device, r = current_device(&device);
   return r ? r : get_attribute(value, attribute, function, device);
 }

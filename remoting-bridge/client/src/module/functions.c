@@ -93,6 +93,7 @@ static int get_function(void **out, void *owner, bool library, const char *name)
 }
 
 GRAFT_EXPORT int cuModuleGetFunction(void *function, void *module, const char *name) {
+  GRAFT_IN_CONTEXT_OF(module);
   if (name && !*name) return GRAFT_INVALID_VALUE;
   return get_function(function, module, false, name);
 }
@@ -189,8 +190,9 @@ GRAFT_EXPORT int cuKernelGetFunction(void *function, void *kernel) {
   /* A kernel can be used wherever a function can, as in the driver. */
   if (!graft_object(GRAFT_FUNCTION, kernel)) return GRAFT_INVALID_HANDLE;
   if (!function) return GRAFT_INVALID_VALUE;
-  *(void **)function = kernel;
-  return 0;
+  int r = graft_in_context();
+  if (!r) *(void **)function = kernel;
+  return r;
 }
 
 static int get_name(const char **name, void *handle) {
@@ -257,7 +259,8 @@ static int parameter_info(void *handle, size_t index, size_t *offset, size_t *si
 }
 
 GRAFT_EXPORT int cuKernelGetParamInfo(void *kernel, size_t index, void *offset, void *size) {
-  return parameter_info(kernel, index, offset, size);
+  int r = graft_object(GRAFT_FUNCTION, kernel) ? graft_in_context() : GRAFT_OK;
+  return r ? r : parameter_info(kernel, index, offset, size);
 }
 GRAFT_EXPORT int cuFuncGetParamInfo(void *function, size_t index, void *offset, void *size) {
   return parameter_info(function, index, offset, size);

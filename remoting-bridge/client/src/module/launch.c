@@ -148,6 +148,7 @@ static void describe(struct graft_work *work, struct graft_object *function, int
 /* "called" is the driver's function that the program called. */
 static int launch(const char *called, void *handle, const struct config *c, const uint8_t *attributes, unsigned count,
                   void **parameters, void **extra) {
+  GRAFT_IN_CONTEXT_OF(c->stream);
   struct graft_object *context, *function;
   int r = graft_context_need(&context);
   if (r) return r;
@@ -231,6 +232,7 @@ GRAFT_EXPORT int cuLaunchKernelEx(void *config, void *function, void *parameters
   struct config c;
   uint8_t attributes[MAX_ATTRIBUTES * ATTRIBUTE_BYTES];
   memcpy(&c, config, sizeof c);
+  GRAFT_IN_CONTEXT_OF(c.stream);
   int r = check_attributes(&c, attributes);
   for (unsigned i = 0; !r && i < c.count; i++) {
     uint32_t id;

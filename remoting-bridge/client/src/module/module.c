@@ -158,6 +158,7 @@ static int load_module(void **module, const void *image, unsigned int count, con
   r = send_module(module, is_compiled ? &compiled : &code, &jit, logs, room);
   /* The driver refuses the compiled code: loading the source gives the result, and the compiler's messages. */
   if (is_compiled && r) r = send_module(module, &code, &jit, logs, room);
+  if (!r) ((struct graft_object *)*module)->u.library.context = context;
   free(compiled.made);
   free(code.made);
   if (room) {

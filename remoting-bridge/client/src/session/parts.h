@@ -5,6 +5,7 @@
 #include "api/contexts.h"
 #include "api/devices.h"
 #include "api/objects.h"
+#include "api/settle.h"
 #include "api/streams.h"
 #include "memory/known_data.h"
 #include "memory/mirror_state.h"
@@ -23,6 +24,7 @@ struct graft_parts {
   struct graft_primary_context primary_contexts[GRAFT_MAX_DEVICES];
   struct graft_object *last_context; /* that the program has made itself, NULL without one; atomic */
   struct graft_stream_state streams;
+  struct graft_settling settling;
   struct graft_host_functions host_functions;
   struct graft_ranges ranges;
   struct graft_mirror_list mirrors;

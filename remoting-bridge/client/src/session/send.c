@@ -69,6 +69,7 @@ int graft_begin(struct graft_call *call, int function, size_t bytes) {
   bool brought = graft_mirrors && mirrors_before(s, function);
   if (context && graft_function_traits[function] & GRAFT_LAUNCHES) graft_context_set_busy(context);
   pthread_mutex_lock(&s->send_lock);
+  graft_settle_call(s, function);
   if (graft_mirrors) graft_note_thread(&s->sender);
   uint8_t *start = graft_ring_reserve(&s->requests, total + GRAFT_SMALL_BULK);
   if (!start) start = s->buffer;

@@ -122,7 +122,9 @@ final class CGenerator {
                 .append("(")
                 .append(f.declareC())
                 .append(") {\n");
-            out.append("  int graft_r = graft_ready();\n");
+            String needed =
+                f.traits().contains(Function.Trait.IN_CONTEXT) ? "graft_in_context" : "graft_ready";
+            out.append("  int graft_r = ").append(needed).append("();\n");
             f.parameters().forEach(p -> out.append(refusal(f, p)));
             out.append("  return graft_r ? graft_r : rpc_")
                 .append(f.symbol())

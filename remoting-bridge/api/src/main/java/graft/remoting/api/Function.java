@@ -57,7 +57,9 @@ public record Function(
     /** Is carried out when the context has failed, too. */
     OUTLIVES_FAULT(2, " outlives-fault"),
     /** Queues a copy or a fill, which uses the GPU as a kernel does. */
-    WORKS(4, " works");
+    WORKS(4, " works"),
+    /** Has a meaning only in a context: without a current one the client refuses it. */
+    IN_CONTEXT(8, " in-context");
 
     private final int bit;
     private final String flag;

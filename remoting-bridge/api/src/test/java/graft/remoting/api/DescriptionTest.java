@@ -31,14 +31,16 @@ class DescriptionTest {
                 List.of(
                     "async session(launch) launches a()",
                     "async works b()",
-                    "sync outlives-fault custom c()"))
+                    "sync outlives-fault custom c()",
+                    "sync in-context d()"))
             .functions();
     assertThat(functions)
         .extracting(Function::traits)
         .containsExactly(
             Set.of(Function.Trait.LAUNCHES),
             Set.of(Function.Trait.WORKS),
-            Set.of(Function.Trait.OUTLIVES_FAULT));
+            Set.of(Function.Trait.OUTLIVES_FAULT),
+            Set.of(Function.Trait.IN_CONTEXT));
     assertThat(functions.get(2).custom()).isTrue();
     assertThatThrownBy(() -> Description.parse(List.of("async launches(copies) a()")))
         .isInstanceOf(IllegalArgumentException.class);

@@ -56,6 +56,17 @@ final class WaitCalls implements SessionCalls.Wait {
     return Call.DEFERRED;
   }
 
+  /**
+   * Waits on the executor's thread, so that later records are carried out behind the stream's work.
+   * Clients ask for it when the stream has only copies of theirs to carry out. A client that asks
+   * when a stream waits for something else holds up its own session alone.
+   */
+  @Override
+  public int graftStreamSettle(Call call, long stream) {
+    int ready = state.spinUntil(() -> device.cuStreamQuery(stream));
+    return ready == CudaResult.NOT_READY ? device.cuStreamSynchronize(stream) : ready;
+  }
+
   @Override
   public int cuEventSynchronize(Call call, long event) {
     int ready = state.spinUntil(() -> device.cuEventQuery(event));
