@@ -94,7 +94,7 @@ public final class Session implements RecordHandler {
     QueuedWork work = new QueuedWork(driver, handles.usedStreams());
     this.recycling =
         new RecyclingDevice(
-            driver, () -> !gpu.isThere() && work.isOver(), this::fits, System::nanoTime);
+            driver, () -> mayErase(terms, gpu) && work.isOver(), this::fits, System::nanoTime);
     this.tracked = new TrackedDevice(recycling);
     this.counted = new HostCountedDevice(tracked, memory);
     this.device =
@@ -158,6 +158,14 @@ public final class Session implements RecordHandler {
         new GraphNodes(device, tracked, code, state.hostFunctions()),
         new TensorMapCalls(device),
         new ObjectCalls(device));
+  }
+
+  /**
+   * Returns whether memory may be kept that is freed, and so be erased. Nobody counts the work of
+   * erasing, so that none is done while other guests want the GPU.
+   */
+  private static boolean mayErase(SessionTerms terms, GpuDirect gpu) {
+    return !gpu.isThere() && terms.lease().isUnbounded();
   }
 
   private boolean fits(long bytes) {

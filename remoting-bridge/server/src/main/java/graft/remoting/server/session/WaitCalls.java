@@ -63,8 +63,14 @@ final class WaitCalls implements SessionCalls.Wait {
    */
   @Override
   public int graftStreamSettle(Call call, long stream) {
-    int ready = state.spinUntil(() -> device.cuStreamQuery(stream));
-    return ready == CudaResult.NOT_READY ? device.cuStreamSynchronize(stream) : ready;
+    int result = state.spinUntil(() -> device.cuStreamQuery(stream));
+    if (result == CudaResult.NOT_READY) {
+      result = device.cuStreamSynchronize(stream);
+    }
+    if (result == CudaResult.SUCCESS) {
+      state.meter().finished(state.context(), stream);
+    }
+    return result;
   }
 
   @Override

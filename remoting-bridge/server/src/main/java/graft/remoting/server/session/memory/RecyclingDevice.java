@@ -68,9 +68,9 @@ public final class RecyclingDevice extends ForwardingDevice {
   /**
    * Creates the device of a session.
    *
-   * @param isWorkOver whether all work that the session has queued is over and none is captured;
-   *     {@code cuMemFree} waits for that work, and memory of later work must not be that of earlier
-   *     work that still runs
+   * @param isWorkOver whether memory may be erased, and all work that the session has queued is
+   *     over and none is captured; {@code cuMemFree} waits for that work, and memory of later work
+   *     must not be that of earlier work that still runs
    * @param fits whether so many bytes more are within the session's limits, which what is kept must
    *     not exceed
    * @param nanos the time
