@@ -65,7 +65,7 @@ final class GuestImageTest {
                     "-initrd",
                     initramfs.toString(),
                     "-append",
-                    "console=ttyS0 quiet mitigations=off"))
+                    "console=ttyS0 quiet mitigations=off no_timer_check"))
             .inheritIO()
             .start();
     try {

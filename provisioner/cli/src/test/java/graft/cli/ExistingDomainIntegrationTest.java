@@ -114,7 +114,7 @@ class ExistingDomainIntegrationTest {
         <type arch='x86_64' machine='pc'>hvm</type>
         <kernel>%s</kernel>
         <initrd>%s</initrd>
-        <cmdline>console=ttyS0 quiet panic=-1</cmdline>
+        <cmdline>console=ttyS0 quiet panic=-1 no_timer_check</cmdline>
       </os>
       <features><acpi/></features>
       <devices>

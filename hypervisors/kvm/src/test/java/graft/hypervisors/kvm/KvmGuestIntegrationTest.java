@@ -86,7 +86,7 @@ class KvmGuestIntegrationTest {
                 new Boot.DirectKernel(
                     kernel.toString(),
                     Optional.of(initramfs.toString()),
-                    "console=ttyS0 quiet panic=-1"))
+                    "console=ttyS0 quiet panic=-1 no_timer_check"))
             .onReboot(LifecycleAction.DESTROY)
             .networkInterface(InterfaceSpec.userMode())
             .sharedMemory(new ShmemSpec(NAME, MemorySize.ofMib(1)))
