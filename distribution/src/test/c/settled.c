@@ -1,5 +1,5 @@
-/* Waits for a stream after copies of pageable memory to the device, as a program makes them that brings its parameters one by one. The argument says
- * what else the program does. */
+/* A program that copies pageable memory to the device and waits for the stream, time after time, as one does that brings the parameters of a model one
+ * by one. The argument says what else it does. */
 #include <stdint.h>
 #include <string.h>
 
@@ -33,7 +33,7 @@ static int differs(unsigned value) {
   return memcmp(got, right, BYTES) != 0;
 }
 
-/* Work of another stream, which does not wait for this one, gets the bytes. */
+/* How often a copy in a second stream, which waits for no other stream, did not get what the program had brought in a first one. */
 static int in_other_streams(uint64_t device, uint64_t copy) {
   void *streams[2];
   int wrong = 0;

@@ -23,14 +23,14 @@ struct graft_primary_context {
 struct graft_object *graft_context_current(void);
 /* The current context, or the error that CUDA gives without one. */
 int graft_context_need(struct graft_object **context);
-/* The same where the context itself is not needed. */
+/* 0 if the calling thread has a current context that has not failed, else the error that CUDA gives. */
 static inline int graft_in_context(void) {
   struct graft_object *context;
   return graft_context_need(&context);
 }
-/* The same for work in a stream, which must belong to the session of the current context. */
+/* graft_context_need for work in a stream, which must belong to the session of the current context. */
 int graft_context_need_for(const void *stream, struct graft_object **context);
-/* The current context, also one that has failed, or the error that CUDA gives without one. */
+/* graft_context_need that also gives a context that has failed. */
 int graft_context_need_any(struct graft_object **context);
 /* A call with a stream of the program's own, a module or a module's function needs no current context: without one, theirs is current
  * until the end of the block. */

@@ -10,7 +10,7 @@
 #include "session/parts.h"
 #include "session/session.h"
 
-/* NULL for the stream of a thread, which always waits. */
+/* What is known of a stream's waits, and its session; NULL for a thread's default stream, for which the program always waits. */
 static struct graft_settled *settled_of(const void *handle, struct graft_session **session) {
   struct graft_object *stream = graft_object(GRAFT_STREAM, handle), *context = graft_context_current();
   uint64_t id;
@@ -37,6 +37,7 @@ void graft_settle_copied(const struct graft_place *to, size_t bytes, void *strea
   if (settled) __atomic_store_n(&settled->copied, calls, __ATOMIC_RELEASE);
 }
 
+/* Whether a call lets other processes reach memory of the session, or the session theirs. */
 static bool shares_memory(int function) {
   switch (function) {
     case FN_cuIpcGetMemHandle:
@@ -70,7 +71,7 @@ void graft_settle_call(struct graft_session *session, int function) {
   if (!is_quiet(function)) __atomic_add_fetch(&settling->calls, 1, __ATOMIC_ACQ_REL);
 }
 
-/* A wait also sends what the program has changed in mirrored memory. */
+/* Whether the program need not wait for a stream. With mirrored memory it does, since a wait sends what the program has changed there. */
 static bool tells_nothing(void *stream, struct graft_session *session, uint64_t copied, uint64_t waited) {
   return copied && copied == waited && copied == calls_of(session) && !graft_mirrors &&
          !__atomic_load_n(&settling_of(session)->memory_is_shared, __ATOMIC_ACQUIRE) && !graft_stream_captures(stream) &&

@@ -12,7 +12,7 @@
 struct graft_place;
 struct graft_session;
 
-/* Of a session; atomic. */
+/* What waits have to know of a session's calls; atomic. */
 struct graft_settling {
   uint64_t calls;        /* the number of calls that a wait may have something to tell of */
   bool memory_is_shared; /* with other processes, which the program may tell of a copy when it has waited */
@@ -28,7 +28,7 @@ struct graft_settled {
 uint64_t graft_settle_calls(void *stream);
 /* Takes note that bytes of the program were sent to a place, in a stream. */
 void graft_settle_copied(const struct graft_place *to, size_t bytes, void *stream, uint64_t calls);
-/* Takes note of a call to the server, which is sent next: the session's calls are locked. */
+/* Takes note of a call to the server. The caller holds the lock under which the session's calls are sent, and sends this one next. */
 void graft_settle_call(struct graft_session *session, int function);
 
 #endif

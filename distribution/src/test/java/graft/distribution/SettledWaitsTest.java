@@ -59,8 +59,8 @@ final class SettledWaitsTest {
   }
 
   /**
-   * After a kernel, with memory of which another process may be told, and for memory that the
-   * program itself sees.
+   * The program waits each time behind a kernel, if another process can see its memory, and for
+   * copies to memory that it sees itself.
    */
   @ParameterizedTest
   @CsvSource({"shm, kernels", "tcp, kernels", "shm, shared", "tcp, shared", "tcp, mapped"})

@@ -154,6 +154,35 @@ class EndlessWorkTest {
     }
   }
 
+  /** The executor of such a session waits behind its kernel, and takes no further record. */
+  @Test
+  void aSessionThatHasItsExecutorWaitForItsKernelIsEndedToo() throws Exception {
+    try (ServerFixture fixture = start(AuditLog.none());
+        CudaClient alice = endless(fixture)) {
+      alice.async("graftStreamSettle", with(0));
+      CompletableFuture<Void> bob = work(fixture.bob());
+      awaitEnded(fixture, 1);
+      awaitSteps(20);
+      isOver = true;
+      bob.get(60, TimeUnit.SECONDS);
+    }
+  }
+
+  /** The same without another guest, where no watchdog ends the session. */
+  @Test
+  void theSessionOfAClientThatLeavesEndsWhileItsExecutorWaits() throws Exception {
+    Path audit = folder.resolve("audit.jsonl");
+    try (AuditLog log = AuditLog.open(audit.toString(), message -> {});
+        ServerFixture fixture = start(log)) {
+      try (CudaClient alice = endless(fixture)) {
+        alice.async("graftStreamSettle", with(0));
+      }
+      while (!Files.readString(audit).contains("session-end")) {
+        TimeUnit.MILLISECONDS.sleep(10);
+      }
+    }
+  }
+
   /** Every session queues more, in other streams, for as long as it is served. */
   @Test
   void manySessionsThatKeepQueueingAllEnd() throws Exception {

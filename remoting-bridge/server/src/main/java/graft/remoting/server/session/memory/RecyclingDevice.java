@@ -49,7 +49,7 @@ public final class RecyclingDevice extends ForwardingDevice {
 
   private record Block(long address, long bytes, long context) {}
 
-  private final BooleanSupplier isWorkOver;
+  private final BooleanSupplier mayErase;
   private final LongPredicate fits;
   private final LongSupplier nanos;
   private final Erasure erasure;
@@ -68,17 +68,17 @@ public final class RecyclingDevice extends ForwardingDevice {
   /**
    * Creates the device of a session.
    *
-   * @param isWorkOver whether memory may be erased, and all work that the session has queued is
-   *     over and none is captured; {@code cuMemFree} waits for that work, and memory of later work
-   *     must not be that of earlier work that still runs
+   * @param mayErase whether memory may be erased, and all work that the session has queued is over
+   *     and none is captured; {@code cuMemFree} waits for that work, and memory of later work must
+   *     not be that of earlier work that still runs
    * @param fits whether so many bytes more are within the session's limits, which what is kept must
    *     not exceed
    * @param nanos the time
    */
   public RecyclingDevice(
-      CudaDevice next, BooleanSupplier isWorkOver, LongPredicate fits, LongSupplier nanos) {
+      CudaDevice next, BooleanSupplier mayErase, LongPredicate fits, LongSupplier nanos) {
     super(next);
-    this.isWorkOver = isWorkOver;
+    this.mayErase = mayErase;
     this.fits = fits;
     this.nanos = nanos;
     this.erasure = new Erasure(next, nanos);
@@ -167,7 +167,7 @@ public final class RecyclingDevice extends ForwardingDevice {
         && DeviceState.currentContext(next) == block.context()
         && fits.test(keptBytes) // the block itself is still counted
         && hasAmpleMemory(block.context())
-        && isWorkOver.getAsBoolean();
+        && mayErase.getAsBoolean();
   }
 
   private boolean hasAmpleMemory(long context) {
