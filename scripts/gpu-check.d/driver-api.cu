@@ -886,7 +886,11 @@ static void textures() {
   RUN(cudaGetTextureObjectTextureDesc(&gotTexture, texture));
   SAY("array %d, filter %d", gotResource.res.array.array == array, gotTexture.filterMode);
   cudaArrayMemoryRequirements needs = {};
-  RUN(cudaArrayGetMemoryRequirements(&needs, array, 0));
+  SAY("with memory of its own: %s", name(cudaArrayGetMemoryRequirements(&needs, array, 0)));
+  cudaGetLastError();
+  cudaArray_t deferred;
+  RUN(cudaMallocArray(&deferred, &format, 64, 64, cudaArrayDeferredMapping));
+  RUN(cudaArrayGetMemoryRequirements(&needs, deferred, 0));
   SAY("bytes %zu, alignment %zu", needs.size, needs.alignment);
   RUN(cudaDestroyTextureObject(texture));
 }

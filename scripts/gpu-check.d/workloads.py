@@ -32,6 +32,7 @@ def torch_setup():
     import torch
     torch.manual_seed(1)
     torch.use_deterministic_algorithms(True, warn_only=True)
+    torch.utils.deterministic.fill_uninitialized_memory = False  # as programs that do not ask for determinism
     torch.backends.cudnn.benchmark = False
     return torch
 

@@ -4,6 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "api/captures.h"
 #include "api/contexts.h"
 #include "api/devices.h"
 #include "api/objects.h"
@@ -189,6 +190,7 @@ static void ended(struct graft_object *context) {
   __atomic_compare_exchange_n(&graft_parts(context->session)->last_context, &(struct graft_object *){context}, NULL, false,
                               __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
   graft_storage_drop(context);
+  graft_captures_end(context);
   context->u.context.destroyed = true;
 }
 

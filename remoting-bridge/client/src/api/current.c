@@ -1,6 +1,7 @@
 /* What programs ask of the current context, set for it, and wait for in it. The client answers what it knows itself. */
 #include <string.h>
 
+#include "api/captures.h"
 #include "api/contexts.h"
 #include "api/devices.h"
 #include "api/objects.h"
@@ -106,7 +107,7 @@ GRAFT_EXPORT int cuCtxGetLimit(size_t *value, int limit) {
 GRAFT_EXPORT int cuCtxSetLimit(int limit, size_t value) {
   struct graft_object *context;
   int r = graft_context_need(&context);
-  if (r) return r;
+  if (r || (r = graft_uncaptured())) return r;
   r = rpc_cuCtxSetLimit(limit, value);
   __atomic_store_n(&context->u.context.limits_known, 0, __ATOMIC_RELEASE);
   return r;

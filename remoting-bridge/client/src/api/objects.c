@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "api/captures.h"
 #include "api/contexts.h"
 #include "api/rpc.h"
 #include "graft_rpc.h"
@@ -129,6 +130,7 @@ static void recycle(struct graft_ids *ids, uint32_t id) {
 void graft_object_free(int kind, void *handle) {
   struct graft_object *object = graft_object(kind, handle);
   if (!object) return;
+  if (kind == GRAFT_STREAM) graft_capture_forget(handle);
   object->magic = 0;
   struct graft_ids *ids = ids_of(object->session, kind);
   pthread_mutex_lock(&ids->lock);
@@ -193,6 +195,7 @@ static const void *here(const struct graft_session *session, int kind, const voi
 int graft_call_handle(struct graft_call *call, int kind, const void *handle, uint64_t *id) {
   struct graft_session *owner;
   int r = find(kind, here(call->session, kind, handle), id, &owner);
+  if (kind == GRAFT_STREAM) call->stream = r || *id ? GRAFT_OTHER_STREAM : GRAFT_LEGACY_STREAM;
   if (r || !owner || owner == call->session) return r;
   if (call->session) return invalid(kind);
   call->session = owner;

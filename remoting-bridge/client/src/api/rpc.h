@@ -36,10 +36,14 @@ enum {
   GRAFT_PEER_ACCESS_NOT_ENABLED = 705,
   GRAFT_NOT_SUPPORTED = 801,
   GRAFT_STREAM_CAPTURE_UNSUPPORTED = 900,
+  GRAFT_STREAM_CAPTURE_IMPLICIT = 906,
 };
 
 struct graft_object;
 struct graft_session;
+
+/* The stream that a call names. */
+enum graft_named_stream { GRAFT_NO_STREAM, GRAFT_LEGACY_STREAM, GRAFT_OTHER_STREAM };
 
 /* A request under construction: between graft_begin and graft_send or graft_wait the session is locked. */
 struct graft_call {
@@ -49,6 +53,7 @@ struct graft_call {
   uint8_t *end;
   uint32_t slot;
   int function;
+  enum graft_named_stream stream;
   const void *bulk;
   size_t bulk_bytes;
   uint64_t began; /* the time of graft_now if the call is traced, else 0 */
@@ -67,7 +72,7 @@ struct graft_result {
 int graft_begin(struct graft_call *call, int function, size_t bytes);
 /* Sets the bulk data of the call. The data is read before graft_send or graft_wait returns. */
 void graft_bulk(struct graft_call *call, const void *data, size_t bytes);
-/* Sends without waiting. */
+/* Sends without waiting, but for what a capture may forbid. */
 int graft_send(struct graft_call *call);
 /* Sends and waits for the reply; fills in the results. */
 int graft_wait(struct graft_call *call, const struct graft_result *results, int count);

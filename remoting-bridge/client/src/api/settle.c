@@ -1,5 +1,6 @@
 #include "api/settle.h"
 
+#include "api/captures.h"
 #include "api/contexts.h"
 #include "api/objects.h"
 #include "api/rpc.h"
@@ -78,15 +79,13 @@ static bool tells_nothing(void *stream, struct graft_session *session, uint64_t 
          !graft_streams_may_be_held();
 }
 
-GRAFT_EXPORT int cuStreamSynchronize(void *stream) {
+int graft_stream_wait(void *stream) {
   struct graft_session *session;
-  int r = graft_ready();
-  if (r) return r;
   struct graft_settled *settled = settled_of(stream, &session);
   uint64_t copied = settled ? __atomic_load_n(&settled->copied, __ATOMIC_ACQUIRE) : 0;
   uint64_t waited = settled ? __atomic_load_n(&settled->waited, __ATOMIC_ACQUIRE) : 0;
   if (tells_nothing(stream, session, copied, waited)) return rpc_graftStreamSettle(stream);
-  r = rpc_cuStreamSynchronize(stream);
+  int r = rpc_cuStreamSynchronize(stream);
   if (!r && copied) __atomic_store_n(&settled->waited, copied, __ATOMIC_RELEASE);
   return r;
 }

@@ -2,6 +2,7 @@
 #include <pthread.h>
 #include <string.h>
 
+#include "api/captures.h"
 #include "api/contexts.h"
 #include "api/devices.h"
 #include "api/objects.h"
@@ -47,8 +48,7 @@ GRAFT_EXPORT int cuStreamCreateWithPriority(void **stream, unsigned int flags, i
   return made(rpc_cuStreamCreateWithPriority(stream, flags, priority), stream, flags, priority);
 }
 
-/* The stream behind a handle, NULL for the default streams. */
-static int find(void *handle, struct graft_object **stream) {
+int graft_stream_find(void *handle, struct graft_object **stream) {
   int r = graft_usable();
   if (r) return r;
   *stream = NULL;
@@ -59,7 +59,7 @@ static int find(void *handle, struct graft_object **stream) {
 
 GRAFT_EXPORT int cuStreamGetCtx(void *handle, void *context) {
   struct graft_object *stream;
-  int r = find(handle, &stream);
+  int r = graft_stream_find(handle, &stream);
   if (r) return r;
   if (!context) return GRAFT_INVALID_VALUE;
   *(void **)context = stream ? stream->u.stream.context : graft_context_current();
@@ -77,7 +77,7 @@ GRAFT_EXPORT int cuStreamGetDevice(void *handle, void *device) {
 
 GRAFT_EXPORT int cuStreamGetFlags(void *handle, void *flags) {
   struct graft_object *stream;
-  int r = find(handle, &stream);
+  int r = graft_stream_find(handle, &stream);
   if (r) return r;
   if (!flags) return GRAFT_INVALID_VALUE;
   *(unsigned *)flags = stream ? stream->u.stream.flags : 0;
@@ -86,7 +86,7 @@ GRAFT_EXPORT int cuStreamGetFlags(void *handle, void *flags) {
 
 GRAFT_EXPORT int cuStreamGetPriority(void *handle, void *priority) {
   struct graft_object *stream;
-  int r = find(handle, &stream);
+  int r = graft_stream_find(handle, &stream);
   if (r) return r;
   if (!priority) return GRAFT_INVALID_VALUE;
   *(int *)priority = stream ? stream->u.stream.priority : 0;
@@ -95,7 +95,7 @@ GRAFT_EXPORT int cuStreamGetPriority(void *handle, void *priority) {
 
 GRAFT_EXPORT int cuStreamGetId(void *handle, void *id) {
   struct graft_object *stream;
-  int r = find(handle, &stream);
+  int r = graft_stream_find(handle, &stream);
   if (r) return r;
   if (!id) return GRAFT_INVALID_VALUE;
   *(uint64_t *)id = stream ? stream->u.stream.serial : handle == (void *)2 ? 2 : 1;
@@ -121,7 +121,7 @@ static int queue_mark(void *stream) {
 
 static int mark_if_blocking(void *handle) {
   struct graft_object *stream;
-  int r = find(handle, &stream);
+  int r = graft_stream_find(handle, &stream);
   if (r) return r;
   bool is_blocking = !stream || !(stream->u.stream.flags & 1); /* CU_STREAM_NON_BLOCKING */
   return is_blocking ? queue_mark(handle) : GRAFT_OK;
@@ -129,7 +129,7 @@ static int mark_if_blocking(void *handle) {
 
 int graft_stream_reach(void *handle) {
   int r = mark_if_blocking(handle);
-  return r ? r : cuStreamSynchronize(handle);
+  return r ? r : graft_stream_wait(handle);
 }
 
 int graft_stream_pass(void *handle) { return graft_stream_captures(handle) ? GRAFT_OK : mark_if_blocking(handle); }
@@ -224,124 +224,27 @@ GRAFT_EXPORT int cuStreamBatchMemOp_v2(void *stream, unsigned int count, const v
   return r || !graft_values_are_waited_for() ? r : waits_for_value(stream);
 }
 
-/* ---- Capture ---- */
-
-/* How many captures the session of a stream has open. */
-static int *captures_of(const void *handle) {
-  const struct graft_object *stream = graft_object(GRAFT_STREAM, handle);
-  return &graft_parts(stream ? stream->session : graft_session_current())->streams.captures;
-}
-
 /* The default streams last as long as their context. */
 GRAFT_EXPORT int cuStreamDestroy_v2(void *stream) {
   int r = graft_ready();
   return r ? r : (uintptr_t)stream <= 2 ? GRAFT_INVALID_HANDLE : rpc_cuStreamDestroy_v2(stream);
 }
 
-GRAFT_EXPORT int cuStreamBeginCapture_v2(void *stream, int mode) {
-  struct graft_object *context;
-  int r = graft_context_need_for(stream, &context);
-  if (r) return r;
-  if (mode < 0 || mode > 2) return GRAFT_INVALID_VALUE; /* CUstreamCaptureMode */
-  r = rpc_cuStreamBeginCapture_v2(stream, mode);
-  if (!r) __atomic_add_fetch(captures_of(stream), 1, __ATOMIC_ACQ_REL);
-  return r;
-}
-
-GRAFT_EXPORT int cuStreamEndCapture(void *stream, void **graph) {
-  int r = graft_ready();
-  if (r) return r;
-  int *captures = captures_of(stream);
-  r = rpc_cuStreamEndCapture(stream, graph);
-  if (r != GRAFT_INVALID_HANDLE && __atomic_load_n(captures, __ATOMIC_ACQUIRE) > 0) {
-    __atomic_sub_fetch(captures, 1, __ATOMIC_ACQ_REL);
-  }
-  return r;
-}
-
-GRAFT_EXPORT int cuStreamBeginCapture(void *stream) { return cuStreamBeginCapture_v2(stream, 0); }
-
-GRAFT_EXPORT int cuStreamBeginCaptureToGraph(void *stream, void *graph, const void **dependencies, const void *edges, size_t count,
-                                             int mode) {
-  struct graft_object *context;
-  int r = graft_context_need_for(stream, &context);
-  if (r) return r;
-  r = rpc_cuStreamBeginCaptureToGraph(stream, graph, dependencies, edges, count, mode);
-  if (!r) __atomic_add_fetch(captures_of(stream), 1, __ATOMIC_ACQ_REL);
-  return r;
-}
-
-#define DEPENDENCIES 1024
-
-/* The dependencies of a capture's next node. CUDA returns arrays of the driver's; these are valid until the thread asks again. */
-static _Thread_local struct {
-  void *nodes[DEPENDENCIES];
-  uint64_t edges[DEPENDENCIES];
-  uint64_t count;
-} last;
-
-static int capture_info(void *stream, int *status, uint64_t *id, void **graph, bool dependencies) {
-  struct graft_object *found;
-  int r = find(stream, &found);
-  if (r) return r;
-  *status = 0;
-  if (!__atomic_load_n(captures_of(stream), __ATOMIC_ACQUIRE)) return 0;
-  return rpc_graftStreamCaptureInfo(stream, status, id, graph, dependencies ? last.nodes : NULL, dependencies ? last.edges : NULL,
-                                    dependencies ? DEPENDENCIES : 0, &last.count);
-}
-
-bool graft_captures_are_open(void) { return __atomic_load_n(captures_of(NULL), __ATOMIC_ACQUIRE) > 0; }
-
-struct graft_object *graft_stream_captures(void *stream) {
-  int status = 0;
-  void *graph = NULL;
-  return !capture_info(stream, &status, NULL, &graph, false) && status == 1 ? graph : NULL;
-}
-
-GRAFT_EXPORT int cuStreamIsCapturing(void *stream, void *status) {
-  if (!status) return GRAFT_INVALID_VALUE;
-  return capture_info(stream, status, NULL, NULL, false);
-}
-
-static int info(void *stream, void *status, void *id, void *graph, void *dependencies, void *edges, void *count) {
-  if (!status) return GRAFT_INVALID_VALUE;
-  uint64_t identity = 0;
-  void *captured = NULL;
-  int r = capture_info(stream, status, &identity, &captured, dependencies || edges);
-  if (r || !*(int *)status) return r;
-  if (id) *(uint64_t *)id = identity;
-  if (graph) *(void **)graph = captured;
-  if (dependencies || edges) {
-    if (last.count > DEPENDENCIES) return graft_not_served("a capture with so many dependencies");
-    for (uint64_t i = 0; i < last.count; i++) graft_node_of(last.nodes[i], captured);
-  }
-  if (dependencies) *(void **)dependencies = last.nodes;
-  if (edges) *(void **)edges = last.edges;
-  if (count) *(size_t *)count = last.count;
-  return 0;
-}
-
-GRAFT_EXPORT int cuStreamGetCaptureInfo(void *stream, void *status, void *id) {
-  return info(stream, status, id, NULL, NULL, NULL, NULL);
-}
-GRAFT_EXPORT int cuStreamGetCaptureInfo_v2(void *stream, void *status, void *id, void *graph, void *dependencies, void *count) {
-  return info(stream, status, id, graph, dependencies, NULL, count);
-}
-GRAFT_EXPORT int cuStreamGetCaptureInfo_v3(void *stream, void *status, void *id, void *graph, void *dependencies, void *edges,
-                                           void *count) {
-  return info(stream, status, id, graph, dependencies, edges, count);
-}
-
-GRAFT_EXPORT int cuThreadExchangeStreamCaptureMode(void *mode) {
-  static _Thread_local int current; /* CU_STREAM_CAPTURE_MODE_GLOBAL */
-  if (!mode) return GRAFT_INVALID_VALUE;
-  int before = current;
-  current = *(int *)mode;
-  *(int *)mode = before;
-  return 0;
-}
-
 GRAFT_EXPORT int cuStreamGetCtx_v2(void *stream, void *context, void *green) {
   if (green) *(void **)green = NULL;
   return cuStreamGetCtx(stream, context);
 }
+
+/* The driver answers a question about the legacy default stream, and a wait for it, by what other streams capture before it looks whether the thread may ask. */
+static int in_stream(void *stream, int (*call)(void *)) {
+  bool is_legacy = (uintptr_t)stream <= 1;
+  int refused = graft_ready();
+  if (!refused && !is_legacy) refused = graft_uncaptured();
+  if (refused) return refused;
+  int r = call(stream);
+  if (is_legacy && r != GRAFT_STREAM_CAPTURE_IMPLICIT) refused = graft_uncaptured();
+  return refused ? refused : r;
+}
+
+GRAFT_EXPORT int cuStreamQuery(void *stream) { return in_stream(stream, rpc_cuStreamQuery); }
+GRAFT_EXPORT int cuStreamSynchronize(void *stream) { return in_stream(stream, graft_stream_wait); }

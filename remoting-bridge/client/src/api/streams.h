@@ -26,10 +26,10 @@ struct graft_host_functions {
   struct graft_callback *ready, **ready_end;
 };
 
-/* The graph of which work queued in a stream becomes nodes, NULL if the stream is not captured. Asks the server only while a capture is open. */
-struct graft_object *graft_stream_captures(void *stream);
-/* Whether streams of the calling thread's session are captured. */
-bool graft_captures_are_open(void);
+/* The stream behind a handle, NULL for the default streams. */
+int graft_stream_find(void *handle, struct graft_object **stream);
+/* Waits for a stream, as cuStreamSynchronize does, also where a capture forbids the program that. */
+int graft_stream_wait(void *stream);
 /* Returns when all work is over that work queued in the stream now would wait for, so that the calling thread can do such work itself. */
 int graft_stream_reach(void *stream);
 /* For a call that is work in the stream, but needs none at the server: later waits for the stream wait for what such work would wait for. */

@@ -1,4 +1,5 @@
 #include "api/work.h"
+#include "api/captures.h"
 
 #include <pthread.h>
 #include <stdlib.h>

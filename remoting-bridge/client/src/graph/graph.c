@@ -5,6 +5,7 @@
 #include <sys/types.h>
 #include <unistd.h>
 
+#include "api/captures.h"
 #include "api/contexts.h"
 #include "api/objects.h"
 #include "api/rpc.h"
@@ -155,7 +156,7 @@ enum { USE_NODE_PRIORITY = 8 }; /* CUgraphInstantiate_flags */
 
 static int instantiate(void *exec, void *graph, uint64_t flags, void *upload, void **failed, unsigned *outcome) {
   int r = graft_in_context();
-  if (r) return r;
+  if (r || (r = graft_uncaptured())) return r;
   void *made, *node = NULL;
   unsigned how = 0;
   if (!exec) return GRAFT_INVALID_VALUE;
@@ -220,9 +221,9 @@ GRAFT_EXPORT int cuGraphLaunch(void *handle, void *stream) {
 GRAFT_EXPORT int cuGraphExecDestroy(void *handle) {
   struct graft_object *exec = graft_object(GRAFT_EXEC, handle);
   int r = graft_ready();
-  if (r) return r;
+  if (r || (r = graft_uncaptured())) return r;
   if (!exec) return GRAFT_INVALID_VALUE;
-  if (exec->u.exec.held) rpc_graftContextSynchronize(); /* a launch may still use the user objects */
+  if (exec->u.exec.held) rpc_graftContextDrain(); /* a launch may still use the user objects */
   graft_user_objects_drop(&exec->u.exec.held);
   graft_pageable_drop(exec);
   return rpc_cuGraphExecDestroy(handle);

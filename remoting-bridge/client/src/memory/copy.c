@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "api/captures.h"
 #include "api/contexts.h"
 #include "api/objects.h"
 #include "api/profile.h"
@@ -69,7 +70,7 @@ static int host_to_host(const struct graft_place *to, const struct graft_place *
 /* Waits for a synchronous copy if the program can see one of its operands. */
 static int finish(const struct graft_place *to, const struct graft_place *from, void *stream) {
   bool is_seen = to->host || from->host || to->synchronous || from->synchronous;
-  return is_seen ? cuStreamSynchronize(stream) : GRAFT_OK;
+  return is_seen ? graft_stream_wait(stream) : GRAFT_OK;
 }
 
 /* Managed memory is pinned memory at the server. Copies of pinned memory without a stream do not wait for kernels of other streams (seen on an H200, driver 580), but copies of managed memory do. */
@@ -120,7 +121,7 @@ static int send_bytes(const struct graft_place *to, const struct graft_place *fr
   if (r) return r;
   graft_settle_copied(to, bytes, stream, calls);
   if (!wait) return GRAFT_OK;
-  return to->host || to->synchronous || graft_copy_waits(from, bytes) ? cuStreamSynchronize(stream) : GRAFT_OK;
+  return to->host || to->synchronous || graft_copy_waits(from, bytes) ? graft_stream_wait(stream) : GRAFT_OK;
 }
 
 static int fetch_bytes(const struct graft_place *to, const struct graft_place *from, size_t bytes, void *stream, bool wait) {
@@ -297,7 +298,7 @@ GRAFT_EXPORT int cuMemcpyBatchAsync_v2(void *to, void *from, void *sizes, size_t
     r = copy_memory(((uint64_t *)to)[i], ((uint64_t *)from)[i], ((size_t *)sizes)[i], stream, false, UNIFIED);
   }
   for (size_t i = 0; i < attribute_count && !r; i++) {
-    if (order_of(attributes, i) == DURING_CALL) return cuStreamSynchronize(stream);
+    if (order_of(attributes, i) == DURING_CALL) return graft_stream_wait(stream);
   }
   return r;
 }

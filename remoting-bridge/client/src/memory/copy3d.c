@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "api/captures.h"
 #include "api/contexts.h"
 #include "api/objects.h"
 #include "api/rpc.h"
@@ -326,7 +327,7 @@ static int copy3d(struct copy3d c, void *stream, bool wait) {
   if (!wait) r = graft_copy_begun(&from.place, r);
   r = graft_place_confirm(&from.place, from.bytes, graft_place_confirm(&to.place, to.bytes, r));
   if (!r && beyond) r = graft_calls_executed();
-  return r || !waits ? r : cuStreamSynchronize(stream);
+  return r || !waits ? r : graft_stream_wait(stream);
 }
 
 /* CUDA_MEMCPY3D_PEER has contexts where CUDA_MEMCPY3D has reserved fields; the addresses identify the devices. */

@@ -4,6 +4,7 @@
 #include <signal.h>
 #include <stdlib.h>
 
+#include "api/captures.h"
 #include "api/contexts.h"
 #include "api/objects.h"
 #include "api/rpc.h"
@@ -98,7 +99,7 @@ bool graft_visit_begin(struct graft_visit *visit, struct graft_session *session,
 }
 
 int graft_visit_end(const struct graft_visit *visit, int result) {
-  if (!result && visit->settles) result = cuStreamSynchronize(visit->stream);
+  if (!result && visit->settles) result = graft_stream_wait(visit->stream);
   cuCtxPopCurrent_v2(NULL);
   return result;
 }
@@ -110,7 +111,7 @@ bool graft_is_elsewhere(void *stream, void *event) {
 
 int graft_await_elsewhere(void *stream, void *event) {
   if (graft_stream_captures(stream)) return GRAFT_STREAM_CAPTURE_UNSUPPORTED;
-  return cuEventSynchronize(event);
+  return rpc_cuEventSynchronize(event);
 }
 
 /* ---- Copies between two servers through this process ---- */
@@ -188,7 +189,7 @@ static int write_pieces(struct pipe *pipe, uint64_t to) {
     if (!r) r = cuMemcpyHtoDAsync_v2(to + i * PIECE, room_of(pipe, i), piece_at(pipe->bytes, i), NULL);
     pass_piece(pipe, &pipe->written, r);
   }
-  return r ? r : cuStreamSynchronize(NULL);
+  return r ? r : graft_stream_wait(NULL);
 }
 
 /* Small copies are not worth a thread. */
@@ -203,7 +204,7 @@ static int copy_alone(struct pipe *pipe, uint64_t to) {
     }
     if (!r) r = cuMemcpyHtoDAsync_v2(to + i * PIECE, pipe->memory, bytes, NULL);
   }
-  return r ? r : cuStreamSynchronize(NULL);
+  return r ? r : graft_stream_wait(NULL);
 }
 
 int graft_copy_between(struct graft_session *to_session, uint64_t to, struct graft_session *from_session, uint64_t from,
@@ -265,6 +266,6 @@ GRAFT_EXPORT int cuCtxEnablePeerAccess(void *peer, unsigned int flags) {
 }
 GRAFT_EXPORT int cuCtxDisablePeerAccess(void *peer) {
   int r = graft_in_context();
-  if (r) return r;
+  if (r || (r = graft_uncaptured())) return r;
   return is_peer_elsewhere(peer) ? GRAFT_PEER_ACCESS_NOT_ENABLED : rpc_cuCtxDisablePeerAccess(peer);
 }

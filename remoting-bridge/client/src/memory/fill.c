@@ -1,6 +1,7 @@
 /* Fills. Those without a stream are synchronous if the program can see the memory ("API synchronization behavior": fills of pinned and of managed memory are synchronous). The client waits for them, since a wait in the server's driver would hold up the session's other calls. */
 #include <string.h>
 
+#include "api/captures.h"
 #include "api/contexts.h"
 #include "api/objects.h"
 #include "api/rpc.h"
@@ -69,7 +70,7 @@ static bool is_seen(const struct graft_place *place) { return place->host || pla
 static int end(int r, const struct graft_place *place, size_t bytes, bool wait) {
   graft_mirrors_sent();
   r = graft_place_confirm(place, bytes, r);
-  return r || !is_seen(place) || !wait ? r : cuStreamSynchronize(NULL);
+  return r || !is_seen(place) || !wait ? r : graft_stream_wait(NULL);
 }
 
 #define FILL(bits, type)                                                                                                          \

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "api/captures.h"
 #include "api/contexts.h"
 #include "api/devices.h"
 #include "api/objects.h"
@@ -21,7 +22,7 @@ enum { ATTACH_GLOBAL = 1, ATTACH_HOST = 2, ATTACH_SINGLE = 4 }; /* CUmemAttach_f
 GRAFT_EXPORT int cuMemAllocManaged(void *pointer, size_t bytes, unsigned int flags) {
   struct graft_object *context;
   int r = graft_context_need(&context);
-  if (r) return r;
+  if (r || (r = graft_uncaptured())) return r;
   if (!pointer || !bytes || (flags != ATTACH_GLOBAL && flags != ATTACH_HOST)) return GRAFT_INVALID_VALUE;
   bool exclusive = graft_managed_is_exclusive();
   if (exclusive && !graft_mirror_exclusive()) return GRAFT_NOT_SUPPORTED;
@@ -52,7 +53,7 @@ GRAFT_EXPORT int cuMemAllocManaged(void *pointer, size_t bytes, unsigned int fla
 int graft_managed_free(uint64_t pointer) {
   struct graft_range range;
   if (!graft_range_remove(pointer, GRAFT_MEMORY_MANAGED, &range)) return GRAFT_INVALID_VALUE;
-  rpc_graftContextSynchronize();
+  rpc_graftContextDrain();
   if (range.shared) rpc_graftManagedCount(range.bytes, 1);
   void *memory = (void *)(uintptr_t)pointer;
   if (!graft_mirror_end(memory)) graft_shadow_free(memory);
@@ -103,7 +104,7 @@ static bool is_place(int device) { return device == ON_HOST || (device >= 0 && d
 GRAFT_EXPORT int cuMemAdvise(uint64_t pointer, size_t bytes, int advice, int device) {
   struct graft_range range;
   int r = graft_in_context();
-  if (r) return r;
+  if (r || (r = graft_uncaptured())) return r;
   if (!managed(pointer, bytes, &range)) return GRAFT_INVALID_VALUE;
   if (advice >= SET_HOME && advice != UNSET_HOME && !is_place(device)) return GRAFT_INVALID_DEVICE;
   switch (advice) {

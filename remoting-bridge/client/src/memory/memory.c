@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "api/captures.h"
 #include "api/contexts.h"
 #include "api/objects.h"
 #include "api/rpc.h"
@@ -42,7 +43,7 @@ static int remember_new(uint64_t base, size_t bytes, struct graft_object *contex
 GRAFT_EXPORT int cuMemAlloc_v2(uint64_t *pointer, size_t bytes) {
   struct graft_object *context;
   int r = graft_context_need(&context);
-  if (r) return r;
+  if (r || (r = graft_uncaptured())) return r;
   if (!pointer || !bytes) return GRAFT_INVALID_VALUE;
   r = rpc_cuMemAlloc_v2(pointer, bytes);
   return r ? r : remember_new(*pointer, bytes, context);
@@ -51,7 +52,7 @@ GRAFT_EXPORT int cuMemAlloc_v2(uint64_t *pointer, size_t bytes) {
 GRAFT_EXPORT int cuMemAllocPitch_v2(uint64_t *pointer, size_t *pitch, size_t width, size_t height, unsigned int element) {
   struct graft_object *context;
   int r = graft_context_need(&context);
-  if (r) return r;
+  if (r || (r = graft_uncaptured())) return r;
   if (!pointer || !pitch || !width || !height || (element != 4 && element != 8 && element != 16)) return GRAFT_INVALID_VALUE;
   r = rpc_cuMemAllocPitch_v2(pointer, pitch, width, height, element);
   return r ? r : remember_new(*pointer, *pitch * height, context);
@@ -61,7 +62,7 @@ GRAFT_EXPORT int cuMemAllocAsync(uint64_t *pointer, size_t bytes, void *stream) 
   GRAFT_IN_CONTEXT_OF(stream);
   struct graft_object *context;
   int r = graft_context_need_for(stream, &context);
-  if (r) return r;
+  if (r || (r = graft_uncaptured_but(stream))) return r;
   if (!pointer) return GRAFT_INVALID_VALUE;
   if (!bytes) return *pointer = 0, GRAFT_OK;
   r = rpc_cuMemAllocAsync(pointer, bytes, stream);
@@ -72,7 +73,7 @@ GRAFT_EXPORT int cuMemAllocFromPoolAsync(uint64_t *pointer, size_t bytes, void *
   GRAFT_IN_CONTEXT_OF(stream);
   struct graft_object *context;
   int r = graft_context_need_for(stream, &context);
-  if (r) return r;
+  if (r || (r = graft_uncaptured_but(stream))) return r;
   if (!pointer) return GRAFT_INVALID_VALUE;
   if (!bytes) return *pointer = 0, GRAFT_OK;
   r = rpc_cuMemAllocFromPoolAsync(pointer, bytes, pool, stream);
@@ -102,17 +103,12 @@ static int free_device(uint64_t pointer) {
   struct graft_range range;
   if (!forget(pointer, &range)) return graft_managed_free(pointer);
   int r = rpc_cuMemFree_v2(pointer);
-  if (r) return r;
-  if (range.of_graph) return rpc_graftContextSynchronize(); /* only the device knows whether it is allocated now */
-  if (!graft_captures_are_open()) return GRAFT_OK;
-  r = graft_calls_executed(); /* a capture does not allow the call, and memory that was not freed stays */
-  if (r == GRAFT_STREAM_CAPTURE_UNSUPPORTED) graft_range_add(&range);
-  return r;
+  return r || !range.of_graph ? r : rpc_graftContextDrain(); /* only the device knows whether it is allocated now */
 }
 
 GRAFT_EXPORT int cuMemFree_v2(uint64_t pointer) {
   int r = graft_usable();
-  if (r || !pointer) return r;
+  if (r || !pointer || (r = graft_uncaptured())) return r;
   r = free_device(pointer);
   return r == GRAFT_INVALID_VALUE ? free_elsewhere(pointer, free_device, r) : r;
 }
@@ -120,7 +116,7 @@ GRAFT_EXPORT int cuMemFree_v2(uint64_t pointer) {
 GRAFT_EXPORT int cuMemFreeAsync(uint64_t pointer, void *stream) {
   uint64_t id;
   int r = graft_usable();
-  if (r || !pointer) return r;
+  if (r || !pointer || (r = graft_uncaptured_but(stream))) return r;
   struct graft_visit visit;
   if (graft_several_servers && graft_visit_begin(&visit, graft_session_of_memory(pointer), stream, &r)) {
     return r ? r : graft_visit_end(&visit, cuMemFreeAsync(pointer, visit.stream));
@@ -183,7 +179,7 @@ static bool is_wide(int attribute) { return attribute >= 4; }
 GRAFT_EXPORT int cuMemPoolGetAttribute(void *pool, int attribute, void *value) {
   uint64_t wide = 0;
   int r = graft_ready();
-  if (r) return r;
+  if (r || (r = graft_uncaptured())) return r;
   if (!value) return GRAFT_INVALID_VALUE;
   if ((r = rpc_graftPoolGetAttribute(pool, attribute, &wide))) return r;
   memcpy(value, &wide, is_wide(attribute) ? sizeof wide : sizeof(int));
@@ -193,7 +189,7 @@ GRAFT_EXPORT int cuMemPoolGetAttribute(void *pool, int attribute, void *value) {
 GRAFT_EXPORT int cuMemPoolSetAttribute(void *pool, int attribute, void *value) {
   uint64_t wide = 0;
   int r = graft_ready();
-  if (r) return r;
+  if (r || (r = graft_uncaptured())) return r;
   if (!value) return GRAFT_INVALID_VALUE;
   memcpy(&wide, value, is_wide(attribute) ? sizeof wide : sizeof(int));
   return rpc_graftPoolSetAttribute(pool, attribute, wide);
@@ -207,7 +203,7 @@ GRAFT_EXPORT int cuMemPoolSetAttribute(void *pool, int attribute, void *value) {
 GRAFT_EXPORT int cuMemHostAlloc(void *pointer, size_t bytes, unsigned int flags) {
   struct graft_object *context;
   int r = graft_context_need(&context);
-  if (r) return r;
+  if (r || (r = graft_uncaptured())) return r;
   if (!pointer || flags & ~7u) return GRAFT_INVALID_VALUE;
   if (!bytes) {
     *(void **)pointer = NULL;
@@ -244,7 +240,7 @@ static int free_host(uint64_t address) {
   void *pointer = (void *)(uintptr_t)address;
   if (!graft_range_remove(address, GRAFT_MEMORY_PINNED, &range)) return GRAFT_INVALID_VALUE;
   /* As in CUDA, freeing waits for copies that use the memory. */
-  rpc_graftContextSynchronize();
+  rpc_graftContextDrain();
   graft_range_remove(range.view, GRAFT_MEMORY_ALIAS, NULL);
   graft_mirror_end(pointer);
   if (range.flags & OURS) {
@@ -257,7 +253,7 @@ static int free_host(uint64_t address) {
 
 GRAFT_EXPORT int cuMemFreeHost(void *pointer) {
   int r = graft_usable();
-  if (r || !pointer) return r;
+  if (r || !pointer || (r = graft_uncaptured())) return r;
   r = free_host((uintptr_t)pointer);
   return r ? free_elsewhere((uintptr_t)pointer, free_host, r) : r;
 }
@@ -269,7 +265,7 @@ GRAFT_EXPORT int cuMemHostRegister_v2(void *pointer, size_t bytes, unsigned int 
   struct graft_object *context;
   struct graft_range range;
   int r = graft_context_need(&context);
-  if (r) return r;
+  if (r || (r = graft_uncaptured())) return r;
   if (!pointer || !bytes || bytes > UINTPTR_MAX - (uintptr_t)pointer || flags & ~REGISTER_FLAGS) return GRAFT_INVALID_VALUE;
   if (graft_range_find((uintptr_t)pointer, &range)) return GRAFT_HOST_MEMORY_ALREADY_REGISTERED;
   if (!graft_is_mapped(pointer, bytes)) return GRAFT_INVALID_VALUE;
@@ -285,7 +281,7 @@ GRAFT_EXPORT int cuMemHostRegister_v2(void *pointer, size_t bytes, unsigned int 
 static int unregister(uint64_t address) {
   struct graft_range range;
   if (!graft_range_remove(address, GRAFT_MEMORY_REGISTERED, &range)) return GRAFT_HOST_MEMORY_NOT_REGISTERED;
-  rpc_graftContextSynchronize(); /* so that what kernels have written is fetched */
+  rpc_graftContextDrain(); /* so that what kernels have written is fetched */
   uint64_t twin = (uintptr_t)graft_mirror_twin((void *)(uintptr_t)address);
   graft_range_remove(range.view, GRAFT_MEMORY_ALIAS, NULL);
   graft_mirror_end((void *)(uintptr_t)address);
@@ -295,7 +291,7 @@ static int unregister(uint64_t address) {
 
 GRAFT_EXPORT int cuMemHostUnregister(void *pointer) {
   int r = graft_usable();
-  if (r) return r;
+  if (r || (r = graft_uncaptured())) return r;
   if (!pointer) return GRAFT_INVALID_VALUE;
   r = unregister((uintptr_t)pointer);
   return r ? free_elsewhere((uintptr_t)pointer, unregister, r) : r;
@@ -416,7 +412,7 @@ GRAFT_EXPORT int cuPointerGetAttributes(unsigned int count, void *attributes, vo
 GRAFT_EXPORT int cuPointerSetAttribute(void *value, int attribute, uint64_t pointer) {
   struct graft_range range;
   int r = graft_ready();
-  if (r) return r;
+  if (r || (r = graft_uncaptured())) return r;
   if (!value || attribute != 6 || !graft_range_find(pointer, &range)) return GRAFT_INVALID_VALUE; /* SYNC_MEMOPS */
   graft_range_synchronous(range.memory == GRAFT_MEMORY_ALIAS ? range.view : range.base, *(unsigned *)value != 0);
   return GRAFT_OK;

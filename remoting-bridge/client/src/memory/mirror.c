@@ -57,7 +57,7 @@ static void finish_work(struct graft_mirror_list *list) {
   list->sent = list->works;
   if (list->over == list->works) return;
   for (int i = 0; i < GRAFT_MIRROR_CONTEXTS && list->contexts[i]; i++) {
-    if (!cuCtxSetCurrent(list->contexts[i])) rpc_graftContextSynchronize();
+    if (!cuCtxSetCurrent(list->contexts[i])) rpc_graftContextDrain();
     list->contexts[i] = NULL;
   }
   list->over = list->works;
@@ -186,7 +186,7 @@ static void bring_all(bool writes) {
   launching = GRAFT_ANY_STREAM;
   looked = list->waits;
   pthread_mutex_unlock(&list->lock);
-  if (queued) cuStreamSynchronize(graft_mirror_stream());
+  if (queued) graft_stream_wait(graft_mirror_stream());
   inside = false;
 }
 
@@ -207,7 +207,7 @@ void graft_mirror_announce(uint64_t device, size_t bytes, bool writes, void *han
     if (writes) mark(list, m, at, at + bytes, id);
   }
   pthread_mutex_unlock(&list->lock);
-  if (queued) cuStreamSynchronize(graft_mirror_stream());
+  if (queued) graft_stream_wait(graft_mirror_stream());
   inside = false;
 }
 
@@ -225,7 +225,7 @@ static void begin_wait(void) {
     if (m->use == GRAFT_MIRROR_MAPPED && is_polled) queued |= graft_mirror_bring(m, 0, m->bytes);
   }
   pthread_mutex_unlock(&list->lock);
-  if (queued) cuStreamSynchronize(graft_mirror_stream());
+  if (queued) graft_stream_wait(graft_mirror_stream());
   inside = false;
 }
 
@@ -276,6 +276,7 @@ static bool is_wait(int function) {
     case FN_cuStreamSynchronize:
     case FN_cuEventSynchronize:
     case FN_graftContextSynchronize:
+    case FN_graftContextDrain:
     case FN_cuStreamQuery:
     case FN_cuEventQuery: return true;
     default: return false;
@@ -296,7 +297,8 @@ static void after(int function, uint64_t first) {
   switch (function) {
     case FN_cuStreamSynchronize:
     case FN_cuStreamQuery: fetch_all(false, ONE_STREAM, first); break;
-    case FN_graftContextSynchronize: fetch_all(false, WHOLE_CONTEXT, 0); break;
+    case FN_graftContextSynchronize:
+    case FN_graftContextDrain: fetch_all(false, WHOLE_CONTEXT, 0); break;
     case FN_cuEventSynchronize:
     case FN_cuEventQuery:
     case FN_graftRead:

@@ -2,6 +2,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "api/captures.h"
 #include "api/contexts.h"
 #include "api/devices.h"
 #include "api/objects.h"
@@ -154,7 +155,7 @@ GRAFT_EXPORT int cuMemImportFromShareableHandle(void *memory, void *shareable, i
 GRAFT_EXPORT int cuMemPoolExportToShareableHandle(void *shareable, void *pool, int type, uint64_t flags) {
   struct graft_struct64 handle;
   int r = refuse_descriptor(shareable, type, flags);
-  if (r) return r;
+  if (r || (r = graft_uncaptured())) return r;
   r = rpc_graftPoolExport(&handle, pool);
   return r ? r : give_descriptor(shareable, &handle);
 }
@@ -162,13 +163,13 @@ GRAFT_EXPORT int cuMemPoolExportToShareableHandle(void *shareable, void *pool, i
 GRAFT_EXPORT int cuMemPoolImportFromShareableHandle(void *pool, void *shareable, int type, uint64_t flags) {
   struct graft_struct64 handle;
   int r = refuse_descriptor(pool, type, flags);
-  if (r) return r;
+  if (r || (r = graft_uncaptured())) return r;
   return take_descriptor(shareable, &handle) ? rpc_graftPoolImport(pool, &handle) : GRAFT_INVALID_VALUE;
 }
 
 GRAFT_EXPORT int cuMemPoolExportPointer(void *handle, uint64_t pointer) {
   int r = graft_ready();
-  if (r) return r;
+  if (r || (r = graft_uncaptured())) return r;
   return handle ? rpc_graftPoolPointerExport(handle, pointer) : GRAFT_INVALID_VALUE;
 }
 
@@ -176,7 +177,7 @@ GRAFT_EXPORT int cuMemPoolImportPointer(void *pointer, void *pool, void *handle)
   struct graft_object *context;
   uint64_t address, bytes;
   int r = graft_context_need(&context);
-  if (r) return r;
+  if (r || (r = graft_uncaptured())) return r;
   if (!pointer || !handle) return GRAFT_INVALID_VALUE;
   if ((r = rpc_graftPoolPointerImport(&address, &bytes, pool, handle))) return r;
   graft_range_add(&(struct graft_range){

@@ -155,7 +155,7 @@ static int wait_chunk(const struct graft_staging *staging, unsigned chunk, void 
     uint64_t now = graft_now();
     if (!start) start = now;
     if (now - start > 2000000) {
-      int r = cuStreamQuery(stream);
+      int r = rpc_cuStreamQuery(stream);
       if (r && r != GRAFT_NOT_READY) {
         /* The queued copies are lost: reset the flags. */
         for (unsigned p = 0; p < CHUNKS; p++) __atomic_store_n(flag_of(staging, p), staging->uses[p], __ATOMIC_RELEASE);

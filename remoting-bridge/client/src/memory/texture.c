@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "api/captures.h"
 #include "api/contexts.h"
 #include "api/objects.h"
 #include "api/rpc.h"
@@ -92,19 +93,19 @@ GRAFT_EXPORT int cuSurfObjectGetResourceDesc(void *out, uint64_t surface) { retu
 
 GRAFT_EXPORT int cuTexObjectDestroy(uint64_t texture) {
   int r = graft_in_context();
-  if (r) return r;
+  if (r || (r = graft_uncaptured())) return r;
   return undescribe(texture, false) ? rpc_cuTexObjectDestroy(texture) : GRAFT_OK; /* as the driver, whatever the number is */
 }
 GRAFT_EXPORT int cuSurfObjectDestroy(uint64_t surface) {
   int r = graft_in_context();
-  if (r) return r;
+  if (r || (r = graft_uncaptured())) return r;
   return undescribe(surface, true) ? rpc_cuSurfObjectDestroy(surface) : GRAFT_OK;
 }
 
 GRAFT_EXPORT int cuTexObjectCreate(void *texture, void *wanted, void *sampling, void *view) {
   struct graft_object *context;
   int r = graft_context_need(&context);
-  if (r) return r;
+  if (r || (r = graft_uncaptured())) return r;
   if (!texture || !wanted || !sampling) return GRAFT_INVALID_VALUE;
   uint8_t copy[144];
   void *array, *mipmap;
@@ -118,7 +119,7 @@ GRAFT_EXPORT int cuTexObjectCreate(void *texture, void *wanted, void *sampling, 
 GRAFT_EXPORT int cuSurfObjectCreate(void *surface, void *wanted) {
   struct graft_object *context;
   int r = graft_context_need(&context);
-  if (r) return r;
+  if (r || (r = graft_uncaptured())) return r;
   if (!surface || !wanted) return GRAFT_INVALID_VALUE;
   uint8_t copy[144];
   void *array, *mipmap;

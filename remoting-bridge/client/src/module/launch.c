@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "api/captures.h"
 #include "api/contexts.h"
 #include "api/devices.h"
 #include "api/objects.h"

@@ -7,6 +7,7 @@
 #include <sys/types.h>
 #include <unistd.h>
 
+#include "api/captures.h"
 #include "api/contexts.h"
 #include "api/objects.h"
 #include "api/rpc.h"
@@ -249,7 +250,7 @@ GRAFT_EXPORT int cuLibraryLoadFromFile(void *library, const char *path, void *ji
 GRAFT_EXPORT int cuModuleUnload(void *module) {
   struct graft_object *object = graft_object(GRAFT_MODULE, module);
   int r = graft_ready();
-  if (r) return r;
+  if (r || (r = graft_uncaptured())) return r;
   if (!object) return GRAFT_INVALID_HANDLE;
   graft_functions_drop(object);
   return rpc_cuModuleUnload(module);
@@ -258,7 +259,7 @@ GRAFT_EXPORT int cuModuleUnload(void *module) {
 GRAFT_EXPORT int cuLibraryUnload(void *library) {
   struct graft_object *object = graft_object(GRAFT_LIBRARY, library);
   int r = graft_ready();
-  if (r) return r;
+  if (r || (r = graft_uncaptured())) return r;
   if (!object) return GRAFT_INVALID_HANDLE;
   graft_functions_drop(object);
   if (object->u.library.image) graft_counterparts_unload(object);

@@ -3,6 +3,7 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "api/captures.h"
 #include "api/contexts.h"
 #include "api/profile.h"
 #include "api/rpc.h"
@@ -80,6 +81,7 @@ int graft_begin(struct graft_call *call, int function, size_t bytes) {
                               .at = start + sizeof record,
                               .end = start + total,
                               .function = function,
+                              .stream = call->stream,
                               .began = began,
                               .brought = brought};
   return 0;
@@ -126,8 +128,16 @@ void graft_call_let_go(const struct graft_call *call) {
   pthread_mutex_unlock(&s->send_lock);
 }
 
+/* Whether the driver may refuse a call because a stream is captured: work in the legacy default stream. */
+static bool may_be_forbidden(const struct graft_call *call) {
+  if (!graft_captures_are_open()) return false;
+  bool works = graft_function_traits[call->function] & (GRAFT_LAUNCHES | GRAFT_WORKS);
+  return call->stream == GRAFT_LEGACY_STREAM || (call->stream == GRAFT_NO_STREAM && works);
+}
+
 int graft_send(struct graft_call *call) {
   struct graft_session *s = call->session;
+  if (may_be_forbidden(call)) return graft_wait(call, NULL, 0);
   struct graft_transfer *transfer = graft_call_commit(call, 0);
   graft_call_let_go(call);
   if (transfer) graft_data_connections_wait(s, transfer);

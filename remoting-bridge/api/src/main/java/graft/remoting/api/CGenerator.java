@@ -71,7 +71,9 @@ final class CGenerator {
   /** Returns {@code graft_rpc.c}: the marshalling functions. */
   String marshalling() {
     StringBuilder out = new StringBuilder(HEADER);
-    out.append("#include \"graft_rpc.h\"\n#include \"api/contexts.h\"\n#include \"api/rpc.h\"\n\n");
+    out.append(
+        "#include \"graft_rpc.h\"\n#include \"api/captures.h\"\n#include \"api/contexts.h\"\n"
+            + "#include \"api/rpc.h\"\n\n");
     List<Function> wire = description.wire();
     out.append("const char *const graft_function_names[GRAFT_FUNCTIONS] = {\n");
     wire.forEach(f -> out.append("  \"").append(f.symbol()).append("\",\n"));
@@ -100,6 +102,17 @@ final class CGenerator {
         : "  if (!graft_r && !" + parameter.name() + ") graft_r = " + error + ";\n";
   }
 
+  /** Returns the lines of an exported stub that refuse the call because of the thread's state. */
+  private static String needed(Function f) {
+    boolean inContext = f.traits().contains(Function.Trait.IN_CONTEXT);
+    return "  int graft_r = "
+        + (inContext ? "graft_in_context" : "graft_ready")
+        + "();\n"
+        + (f.traits().contains(Function.Trait.UNCAPTURED)
+            ? "  if (!graft_r) graft_r = graft_uncaptured();\n"
+            : "");
+  }
+
   private static int traits(Function f) {
     return f.traits().stream().mapToInt(Function.Trait::bit).sum();
   }
@@ -110,7 +123,9 @@ final class CGenerator {
    */
   String exports() {
     StringBuilder out = new StringBuilder(HEADER);
-    out.append("#include \"graft_rpc.h\"\n#include \"api/contexts.h\"\n#include \"api/rpc.h\"\n");
+    out.append(
+        "#include \"graft_rpc.h\"\n#include \"api/captures.h\"\n#include \"api/contexts.h\"\n"
+            + "#include \"api/rpc.h\"\n");
     for (Function f : description.functions()) {
       switch (f.serviceClass()) {
         case ASYNC, SYNC -> {
@@ -122,9 +137,7 @@ final class CGenerator {
                 .append("(")
                 .append(f.declareC())
                 .append(") {\n");
-            String needed =
-                f.traits().contains(Function.Trait.IN_CONTEXT) ? "graft_in_context" : "graft_ready";
-            out.append("  int graft_r = ").append(needed).append("();\n");
+            out.append(needed(f));
             f.parameters().forEach(p -> out.append(refusal(f, p)));
             out.append("  return graft_r ? graft_r : rpc_")
                 .append(f.symbol())

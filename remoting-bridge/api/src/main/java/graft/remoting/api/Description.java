@@ -34,7 +34,7 @@ public final class Description {
   private static final Pattern LINE =
       Pattern.compile(
           "(?<class>local|async|sync|none|data|alias)"
-              + "(?<flags>( custom| outlives-fault| in-context| works| launches| session\\((?<calls>\\w+)\\))*)"
+              + "(?<flags>( custom| outlives-fault| in-context| uncaptured| works| launches| session\\((?<calls>\\w+)\\))*)"
               + " (?<symbol>\\w+)"
               + "( (?<target>cu\\w+))?(\\((?<parameters>.*)\\))?"
               + "( since (?<name>\\w+) (?<version>\\d+))?"

@@ -59,7 +59,9 @@ public record Function(
     /** Queues a copy or a fill, which uses the GPU as a kernel does. */
     WORKS(4, " works"),
     /** Has a meaning only in a context: without a current one the client refuses it. */
-    IN_CONTEXT(8, " in-context");
+    IN_CONTEXT(8, " in-context"),
+    /** May be forbidden by a capture, as what CUDA calls potentially unsafe. */
+    UNCAPTURED(16, " uncaptured");
 
     private final int bit;
     private final String flag;

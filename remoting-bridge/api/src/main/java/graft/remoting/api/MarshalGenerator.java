@@ -169,6 +169,7 @@ final class MarshalGenerator {
         %3$s  int graft_r;
           struct graft_call call;
           call.session = NULL;
+          call.stream = GRAFT_NO_STREAM;
         %4$s  if ((graft_r = graft_begin(&call, FN_%1$s, %5$s))) {
         %6$s    return graft_r;
           }

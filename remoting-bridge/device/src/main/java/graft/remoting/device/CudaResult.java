@@ -40,6 +40,7 @@ public final class CudaResult {
   public static final int NOT_SUPPORTED = 801;
   public static final int STREAM_CAPTURE_UNSUPPORTED = 900;
   public static final int STREAM_CAPTURE_INVALIDATED = 901;
+  public static final int STREAM_CAPTURE_IMPLICIT = 906;
   public static final int UNKNOWN = 999;
 
   private CudaResult() {}

@@ -124,7 +124,14 @@ final class CaptureFunctions implements CaptureApi {
 
   @Override
   public int cuStreamIsCapturing(long stream, long status) {
-    return calls.run(() -> putInt(status, status(streams.get(stream))));
+    return calls.run(() -> putInt(status, status(inquired(stream))));
+  }
+
+  /** Returns a stream that the program may ask about. */
+  private Stream inquired(long handle) {
+    Stream stream = streams.get(handle);
+    stream.context().refuseUnknownCapture(stream);
+    return stream;
   }
 
   /** CUstreamCaptureStatus. */
@@ -142,7 +149,7 @@ final class CaptureFunctions implements CaptureApi {
       long stream, long status, long id, long graph, long dependencies, long count) {
     return calls.run(
         () -> {
-          Stream s = streams.get(stream);
+          Stream s = inquired(stream);
           putInt(status, status(s));
           if (s.capture() == null) {
             return;

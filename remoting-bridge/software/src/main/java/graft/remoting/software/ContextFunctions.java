@@ -205,6 +205,7 @@ final class ContextFunctions implements ContextApi {
   }
 
   private static void synchronize(Context context) {
+    context.endCaptures();
     context.awaitAll();
     checkError(context);
   }

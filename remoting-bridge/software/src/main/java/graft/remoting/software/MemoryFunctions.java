@@ -68,7 +68,6 @@ final class MemoryFunctions implements MemoryApi {
           }
           Context context = contexts.current();
           DeviceMemory memory = ranges.memoryOf(address);
-          context.endCaptures(); // by waiting for all work
           context.awaitAll(); // no kernel may still use it
           checkError(context);
           DeviceMemory.Allocation found = memory.find(address);

@@ -82,6 +82,7 @@ final class StreamFunctions implements StreamApi {
         () -> {
           Stream s = streams.get(stream);
           requireNoCapture(s);
+          s.context().refuseImplicitDependency(s);
           s.context().awaitStream(s);
           checkError(s.context());
         });
@@ -100,6 +101,7 @@ final class StreamFunctions implements StreamApi {
         () -> {
           Stream s = streams.get(stream);
           requireNoCapture(s);
+          s.context().refuseImplicitDependency(s);
           if (!s.context().isIdle(s)) {
             throw new CudaException(CudaResult.NOT_READY, "work is not done yet");
           }
@@ -113,6 +115,7 @@ final class StreamFunctions implements StreamApi {
         () -> {
           Stream s = streams.get(stream);
           Event e = handles.get(event, Event.class);
+          s.context().refuseImplicitDependency(s);
           if (e.captured() != null) {
             GraphNode node = e.captured();
             if (s.capture() == null) {

@@ -6,6 +6,7 @@ import graft.remoting.server.session.call.Call;
 import graft.remoting.server.session.call.SessionCalls;
 import graft.remoting.server.session.call.UsedStreams;
 import graft.remoting.server.session.code.PrintingCode;
+import graft.remoting.server.session.memory.DeviceState;
 import graft.remoting.server.session.state.SessionContext;
 import graft.remoting.server.session.state.SessionState;
 
@@ -97,6 +98,25 @@ final class WaitCalls implements SessionCalls.Wait {
     int slot = call.slot();
     state.waiters().awaitContext(state.context(), result -> state.replies().send(slot, result));
     return Call.DEFERRED;
+  }
+
+  @Override
+  public int graftContextDrain(Call call) {
+    if (!mayCapture() && state.spinUntil(this::streamsReady) == CudaResult.SUCCESS) {
+      return graftContextSynchronize(call);
+    }
+    int slot = call.slot();
+    state.waiters().awaitDrained(state.context(), result -> state.replies().send(slot, result));
+    return Call.DEFERRED;
+  }
+
+  /** Returns whether a stream is captured, which a question about its work would end. */
+  private boolean mayCapture() {
+    boolean may = streams.tooMany();
+    for (int i = 0; i < streams.size() && !may; i++) {
+      may = DeviceState.mayCapture(device, streams.get(i));
+    }
+    return may;
   }
 
   /**

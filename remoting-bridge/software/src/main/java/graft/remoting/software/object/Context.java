@@ -10,6 +10,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executor;
+import java.util.function.Predicate;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -143,17 +144,43 @@ public final class Context {
 
   /** Refuses a call that waits for all streams, if one captures, and ends the captures by it. */
   public void endCaptures() {
+    if (endCaptures(stream -> true)) {
+      throw new CudaException(CudaResult.STREAM_CAPTURE_UNSUPPORTED, "a stream captures");
+    }
+  }
+
+  /**
+   * Refuses work in a stream, and a question about its work, if that is the legacy default stream
+   * and a stream that waits for it captures; and ends such captures.
+   */
+  public void refuseImplicitDependency(Stream stream) {
+    if (stream == legacy && endCaptures(Stream::isBlocking)) {
+      throw implicitDependency();
+    }
+  }
+
+  /** Refuses a question about what a stream captures, in the same case. */
+  public void refuseUnknownCapture(Stream stream) {
+    if (stream == legacy && streams.stream().anyMatch(s -> s.isBlocking() && s.capture() != null)) {
+      throw implicitDependency();
+    }
+  }
+
+  private static CudaException implicitDependency() {
+    return new CudaException(
+        CudaResult.STREAM_CAPTURE_IMPLICIT, "a stream that waits for the legacy stream captures");
+  }
+
+  private boolean endCaptures(Predicate<Stream> which) {
     boolean any = false;
     for (Stream stream : streams) {
       Capture capture = stream.capture();
-      if (capture != null) {
+      if (capture != null && which.test(stream)) {
         capture.invalidate();
         any = true;
       }
     }
-    if (any) {
-      throw new CudaException(CudaResult.STREAM_CAPTURE_UNSUPPORTED, "a stream captures");
-    }
+    return any;
   }
 
   /** Adds work to a stream. It runs after {@code others} and what the rules of streams require. */
@@ -162,6 +189,7 @@ public final class Context {
   }
 
   private Task submit(Stream stream, Runnable body, Collection<Task> others, Executor executor) {
+    refuseImplicitDependency(stream);
     Task task = new Task(() -> runGuarded(body), executor);
     List<Task> before;
     synchronized (this) {

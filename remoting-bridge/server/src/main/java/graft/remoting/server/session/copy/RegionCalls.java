@@ -109,11 +109,20 @@ public final class RegionCalls implements SessionCalls.Region {
         : CudaResult.INVALID_VALUE;
   }
 
-  /** Writes a number to the region in the order of the stream; the client polls for the number. */
+  /**
+   * Writes a number to the region in the order of the stream; the client polls for the number. If
+   * the driver refuses that, it has refused the copy before it too, and the number is written here,
+   * since the client would wait for it forever once another call has told it of the error.
+   */
   @Override
   public int graftSignal(Call call, long address, int value, long stream) {
-    return (address & 3) == 0 && holds(address, Integer.BYTES)
-        ? device.cuStreamWriteValue32_v2(stream, address, value, 0)
-        : CudaResult.INVALID_VALUE;
+    if ((address & 3) != 0 || !holds(address, Integer.BYTES)) {
+      return CudaResult.INVALID_VALUE;
+    }
+    int result = device.cuStreamWriteValue32_v2(stream, address, value, 0);
+    if (result != CudaResult.SUCCESS) {
+      Memory.putInt(address, value);
+    }
+    return result;
   }
 }

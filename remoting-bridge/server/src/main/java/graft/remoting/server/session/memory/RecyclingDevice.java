@@ -246,21 +246,6 @@ public final class RecyclingDevice extends ForwardingDevice {
     return next.cuMipmappedArrayCreate(array, descriptor, levels);
   }
 
-  // ---- a capture, which the driver's cuMemFree would end
-
-  @Override
-  public int cuStreamBeginCapture_v2(long stream, int mode) {
-    release();
-    return next.cuStreamBeginCapture_v2(stream, mode);
-  }
-
-  @Override
-  public int cuStreamBeginCaptureToGraph(
-      long stream, long graph, long dependencies, long edges, long count, int mode) {
-    release();
-    return next.cuStreamBeginCaptureToGraph(stream, graph, dependencies, edges, count, mode);
-  }
-
   // ---- memory that is freed otherwise, is no longer the session's alone, or whose context ends
 
   @Override

@@ -95,7 +95,7 @@ public final class SessionState {
   public void finishWork() {
     for (SessionContext its : contexts.values()) {
       if (its.enter(device) == CudaResult.SUCCESS) {
-        device.cuCtxSynchronize();
+        Waiters.drain(device);
       }
     }
   }

@@ -37,6 +37,9 @@ public final class Waiters {
 
   private static final long IDLE_SECONDS = 60;
 
+  /** How much memory is allocated in order to be freed. */
+  private static final int DRAINING_BYTES = 4096;
+
   /** CU_STREAM_CAPTURE_MODE_RELAXED. */
   private static final int CAPTURE_MODE_RELAXED = 2;
 
@@ -195,6 +198,32 @@ public final class Waiters {
       contextWaits.put(context, new ArrayList<>(List.of(done)));
     }
     contexts.execute(in(context, () -> synchronizeContext(context)));
+  }
+
+  /**
+   * Waits for all work of a context as {@link #drain} does, and then runs {@code done} with the
+   * result.
+   *
+   * @throws RefusedCallException with CUDA_ERROR_OUT_OF_MEMORY if the session may have no further
+   *     wait
+   */
+  public void awaitDrained(SessionContext context, IntConsumer done) {
+    count();
+    contexts.execute(in(context, () -> finish(done, drain(device))));
+  }
+
+  /**
+   * Waits for all work of the current context but that which is captured, and leaves captures
+   * alone, which {@code cuCtxSynchronize} would end: as the driver does before it frees host
+   * memory. The thread must have {@linkplain #relaxCapture been allowed} that.
+   */
+  static int drain(CudaDevice device) {
+    try (Scratch scratch = new Scratch(Long.BYTES)) {
+      int result = device.cuMemHostAlloc(scratch.address(), DRAINING_BYTES, 0);
+      return result != CudaResult.SUCCESS
+          ? result
+          : device.cuMemFreeHost(Memory.getLong(scratch.address()));
+    }
   }
 
   private void synchronizeContext(SessionContext context) {

@@ -1,0 +1,217 @@
+#include "api/captures.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "api/contexts.h"
+#include "api/objects.h"
+#include "api/rpc.h"
+#include "api/streams.h"
+#include "graft_rpc.h"
+#include "graph/node.h"
+#include "session/parts.h"
+#include "session/session.h"
+
+enum { GLOBAL, THREAD_LOCAL, RELAXED }; /* CUstreamCaptureMode */
+
+/* A capture that has begun and not ended. */
+struct capture {
+  struct capture *next;
+  const struct graft_object *context;
+  void *stream;
+  uint64_t thread;
+  int mode;
+};
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct capture *captures; /* guarded by lock */
+static int open_captures;        /* their number; atomic */
+
+static _Thread_local int mode_of_thread = GLOBAL;
+
+static uint64_t this_thread(void) {
+  static uint64_t last;
+  static _Thread_local uint64_t number;
+  if (!number) number = __atomic_add_fetch(&last, 1, __ATOMIC_RELAXED);
+  return number;
+}
+
+static const struct graft_object *context_of(const void *handle) {
+  const struct graft_object *stream = graft_object(GRAFT_STREAM, handle);
+  return stream ? stream->u.stream.context : graft_context_current();
+}
+
+static struct graft_session *session_of(const void *handle) {
+  const struct graft_object *stream = graft_object(GRAFT_STREAM, handle);
+  return stream ? stream->session : graft_session_current();
+}
+
+/* How many captures the session has open. */
+static int *captures_of(struct graft_session *session) { return &graft_parts(session)->streams.captures; }
+
+static int begun(int r, void *stream, int mode) {
+  if (r) return r;
+  struct capture *capture = malloc(sizeof *capture);
+  __atomic_add_fetch(captures_of(session_of(stream)), 1, __ATOMIC_ACQ_REL);
+  if (!capture) return GRAFT_OK; /* calls are allowed that natively are not */
+  pthread_mutex_lock(&lock);
+  *capture =
+      (struct capture){.next = captures, .context = context_of(stream), .stream = stream, .thread = this_thread(), .mode = mode};
+  captures = capture;
+  __atomic_add_fetch(&open_captures, 1, __ATOMIC_ACQ_REL);
+  pthread_mutex_unlock(&lock);
+  return GRAFT_OK;
+}
+
+/* The handle of a thread's default stream is the same in each thread. */
+static bool captures_stream(const struct capture *capture, const void *stream) {
+  return capture->stream == stream && ((uintptr_t)stream > 2 || capture->thread == this_thread());
+}
+
+/* Removes the captures of a stream, or else of a context. */
+static void forget(const void *stream, const struct graft_object *context) {
+  if (!__atomic_load_n(&open_captures, __ATOMIC_ACQUIRE)) return;
+  pthread_mutex_lock(&lock);
+  for (struct capture **p = &captures; *p;) {
+    struct capture *capture = *p;
+    if (context ? capture->context != context : !captures_stream(capture, stream)) {
+      p = &capture->next;
+      continue;
+    }
+    *p = capture->next;
+    if (capture->context) __atomic_sub_fetch(captures_of(capture->context->session), 1, __ATOMIC_ACQ_REL);
+    __atomic_sub_fetch(&open_captures, 1, __ATOMIC_ACQ_REL);
+    free(capture);
+  }
+  pthread_mutex_unlock(&lock);
+}
+
+void graft_capture_forget(const void *stream) { forget(stream, NULL); }
+void graft_captures_end(const struct graft_object *context) { forget(NULL, context); }
+
+/* The rules of cuThreadExchangeStreamCaptureMode. */
+static bool forbids(const struct capture *capture) {
+  if (capture->mode == RELAXED) return false;
+  return capture->thread == this_thread() || (capture->mode == GLOBAL && mode_of_thread == GLOBAL);
+}
+
+/* A question about a captured stream makes its capture invalid. */
+static void invalidate(void *stream) {
+  GRAFT_IN_CONTEXT_OF(stream);
+  rpc_cuStreamQuery(stream);
+}
+
+int graft_uncaptured(void) {
+  enum { MOST = 64 };
+  void *streams[MOST];
+  int forbidding = 0;
+  if (!__atomic_load_n(&open_captures, __ATOMIC_ACQUIRE) || mode_of_thread == RELAXED) return GRAFT_OK;
+  pthread_mutex_lock(&lock);
+  for (const struct capture *c = captures; c && forbidding < MOST; c = c->next) {
+    if (forbids(c)) streams[forbidding++] = c->stream;
+  }
+  pthread_mutex_unlock(&lock);
+  for (int i = 0; i < forbidding; i++) invalidate(streams[i]);
+  return forbidding ? GRAFT_STREAM_CAPTURE_UNSUPPORTED : GRAFT_OK;
+}
+
+int graft_uncaptured_but(void *stream) { return graft_stream_captures(stream) ? GRAFT_OK : graft_uncaptured(); }
+
+GRAFT_EXPORT int cuStreamBeginCapture_v2(void *stream, int mode) {
+  struct graft_object *context;
+  int r = graft_context_need_for(stream, &context);
+  if (r) return r;
+  if (mode < 0 || mode > 2) return GRAFT_INVALID_VALUE; /* CUstreamCaptureMode */
+  return begun(rpc_cuStreamBeginCapture_v2(stream, mode), stream, mode);
+}
+
+GRAFT_EXPORT int cuStreamBeginCapture(void *stream) { return cuStreamBeginCapture_v2(stream, 0); }
+
+GRAFT_EXPORT int cuStreamBeginCaptureToGraph(void *stream, void *graph, const void **dependencies, const void *edges, size_t count,
+                                             int mode) {
+  struct graft_object *context;
+  int r = graft_context_need_for(stream, &context);
+  if (r) return r;
+  return begun(rpc_cuStreamBeginCaptureToGraph(stream, graph, dependencies, edges, count, mode), stream, mode);
+}
+
+#define DEPENDENCIES 1024
+
+/* The dependencies of a capture's next node. CUDA returns arrays of the driver's; these are valid until the thread asks again. */
+static _Thread_local struct {
+  void *nodes[DEPENDENCIES];
+  uint64_t edges[DEPENDENCIES];
+  uint64_t count;
+} last;
+
+static int capture_info(void *stream, int *status, uint64_t *id, void **graph, bool dependencies) {
+  struct graft_object *found;
+  int r = graft_stream_find(stream, &found);
+  if (r) return r;
+  *status = 0;
+  if (!__atomic_load_n(captures_of(session_of(stream)), __ATOMIC_ACQUIRE)) return 0;
+  return rpc_graftStreamCaptureInfo(stream, status, id, graph, dependencies ? last.nodes : NULL, dependencies ? last.edges : NULL,
+                                    dependencies ? DEPENDENCIES : 0, &last.count);
+}
+
+bool graft_captures_are_open(void) { return __atomic_load_n(&open_captures, __ATOMIC_ACQUIRE) > 0; }
+
+GRAFT_EXPORT int cuStreamEndCapture(void *stream, void **graph) {
+  int status = 0;
+  int r = graft_ready();
+  if (r) return r;
+  r = rpc_cuStreamEndCapture(stream, graph);
+  /* Or the error of an earlier call. */
+  bool may_go_on = r == GRAFT_INVALID_HANDLE || r == GRAFT_ILLEGAL_STATE;
+  if (!may_go_on || (!capture_info(stream, &status, NULL, NULL, false) && !status)) graft_capture_forget(stream);
+  return r;
+}
+
+struct graft_object *graft_stream_captures(void *stream) {
+  int status = 0;
+  void *graph = NULL;
+  return !capture_info(stream, &status, NULL, &graph, false) && status == 1 ? graph : NULL;
+}
+
+GRAFT_EXPORT int cuStreamIsCapturing(void *stream, void *status) {
+  if (!status) return GRAFT_INVALID_VALUE;
+  return capture_info(stream, status, NULL, NULL, false);
+}
+
+static int info(void *stream, void *status, void *id, void *graph, void *dependencies, void *edges, void *count) {
+  if (!status) return GRAFT_INVALID_VALUE;
+  uint64_t identity = 0;
+  void *captured = NULL;
+  int r = capture_info(stream, status, &identity, &captured, dependencies || edges);
+  if (r || !*(int *)status) return r;
+  if (id) *(uint64_t *)id = identity;
+  if (graph) *(void **)graph = captured;
+  if (dependencies || edges) {
+    if (last.count > DEPENDENCIES) return graft_not_served("a capture with so many dependencies");
+    for (uint64_t i = 0; i < last.count; i++) graft_node_of(last.nodes[i], captured);
+  }
+  if (dependencies) *(void **)dependencies = last.nodes;
+  if (edges) *(void **)edges = last.edges;
+  if (count) *(size_t *)count = last.count;
+  return 0;
+}
+
+GRAFT_EXPORT int cuStreamGetCaptureInfo(void *stream, void *status, void *id) {
+  return info(stream, status, id, NULL, NULL, NULL, NULL);
+}
+GRAFT_EXPORT int cuStreamGetCaptureInfo_v2(void *stream, void *status, void *id, void *graph, void *dependencies, void *count) {
+  return info(stream, status, id, graph, dependencies, NULL, count);
+}
+GRAFT_EXPORT int cuStreamGetCaptureInfo_v3(void *stream, void *status, void *id, void *graph, void *dependencies, void *edges,
+                                           void *count) {
+  return info(stream, status, id, graph, dependencies, edges, count);
+}
+
+GRAFT_EXPORT int cuThreadExchangeStreamCaptureMode(void *mode) {
+  if (!mode) return GRAFT_INVALID_VALUE;
+  int before = mode_of_thread;
+  mode_of_thread = *(int *)mode;
+  *(int *)mode = before;
+  return 0;
+}

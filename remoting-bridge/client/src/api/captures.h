@@ -1,0 +1,22 @@
+/* Captures of streams, and the calls that an open capture does not allow. */
+#ifndef GRAFT_CAPTURES_H
+#define GRAFT_CAPTURES_H
+
+#include <stdbool.h>
+
+struct graft_object;
+
+/* The graph of which work queued in a stream becomes nodes, NULL if the stream is not captured. Asks the server only while a capture is open. */
+struct graft_object *graft_stream_captures(void *stream);
+/* Whether the process captures streams. */
+bool graft_captures_are_open(void);
+/* For a call that CUDA calls potentially unsafe: 0, or STREAM_CAPTURE_UNSUPPORTED if a capture is open that does not allow it from this thread, which it
+ * makes invalid. The server cannot tell, since it makes the calls of all threads. */
+int graft_uncaptured(void);
+/* The same for a call with a stream, which is allowed if that stream is captured. */
+int graft_uncaptured_but(void *stream);
+/* Takes note that a stream, or a context with its streams, is destroyed. */
+void graft_capture_forget(const void *stream);
+void graft_captures_end(const struct graft_object *context);
+
+#endif
