@@ -307,6 +307,11 @@ static int begin_other(void) {
   return r ? r : cuStreamEndCapture(w.stream, &graph);
 }
 
+static int end_capture(void) {
+  void *graph;
+  return cuStreamEndCapture(w.captured, &graph);
+}
+
 static const struct {
   const char *name;
   void (*prepare)(void);
@@ -406,6 +411,7 @@ static const struct {
     {"cuMemAlloc, the thread relaxed", nothing, alloc_relaxed},
     {"cuMemAlloc, the thread as if captures were its own", nothing, alloc_thread},
     {"a capture of another stream", nothing, begin_other},
+    {"cuStreamEndCapture", nothing, end_capture},
 };
 enum { COUNT = sizeof CALLS / sizeof *CALLS };
 

@@ -22,6 +22,7 @@ struct capture {
   void *stream;
   uint64_t thread;
   int mode;
+  bool is_into; /* a graph of the program's */
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -50,14 +51,14 @@ static struct graft_session *session_of(const void *handle) {
 /* How many captures the session has open. */
 static int *captures_of(struct graft_session *session) { return &graft_parts(session)->streams.captures; }
 
-static int begun(int r, void *stream, int mode) {
+static int begun(int r, void *stream, int mode, bool is_into) {
   if (r) return r;
   struct capture *capture = malloc(sizeof *capture);
   __atomic_add_fetch(captures_of(session_of(stream)), 1, __ATOMIC_ACQ_REL);
   if (!capture) return GRAFT_OK; /* calls are allowed that natively are not */
   pthread_mutex_lock(&lock);
-  *capture =
-      (struct capture){.next = captures, .context = context_of(stream), .stream = stream, .thread = this_thread(), .mode = mode};
+  *capture = (struct capture){
+      .next = captures, .context = context_of(stream), .stream = stream, .thread = this_thread(), .mode = mode, .is_into = is_into};
   captures = capture;
   __atomic_add_fetch(&open_captures, 1, __ATOMIC_ACQ_REL);
   pthread_mutex_unlock(&lock);
@@ -89,6 +90,19 @@ static void forget(const void *stream, const struct graft_object *context) {
 
 void graft_capture_forget(const void *stream) { forget(stream, NULL); }
 void graft_captures_end(const struct graft_object *context) { forget(NULL, context); }
+
+/* Whether a stream's capture must be ended by the thread that began it, which this one is not. Tells whether its graph was there before. */
+static bool is_of_another_thread(const void *stream, bool *is_into) {
+  bool is = false;
+  if (!__atomic_load_n(&open_captures, __ATOMIC_ACQUIRE)) return false;
+  pthread_mutex_lock(&lock);
+  for (const struct capture *c = captures; c && !is; c = c->next) {
+    is = captures_stream(c, stream) && c->mode != RELAXED && c->thread != this_thread();
+    *is_into = c->is_into;
+  }
+  pthread_mutex_unlock(&lock);
+  return is;
+}
 
 /* The rules of cuThreadExchangeStreamCaptureMode. */
 static bool forbids(const struct capture *capture) {
@@ -123,7 +137,7 @@ GRAFT_EXPORT int cuStreamBeginCapture_v2(void *stream, int mode) {
   int r = graft_context_need_for(stream, &context);
   if (r) return r;
   if (mode < 0 || mode > 2) return GRAFT_INVALID_VALUE; /* CUstreamCaptureMode */
-  return begun(rpc_cuStreamBeginCapture_v2(stream, mode), stream, mode);
+  return begun(rpc_cuStreamBeginCapture_v2(stream, mode), stream, mode, false);
 }
 
 GRAFT_EXPORT int cuStreamBeginCapture(void *stream) { return cuStreamBeginCapture_v2(stream, 0); }
@@ -133,7 +147,7 @@ GRAFT_EXPORT int cuStreamBeginCaptureToGraph(void *stream, void *graph, const vo
   struct graft_object *context;
   int r = graft_context_need_for(stream, &context);
   if (r) return r;
-  return begun(rpc_cuStreamBeginCaptureToGraph(stream, graph, dependencies, edges, count, mode), stream, mode);
+  return begun(rpc_cuStreamBeginCaptureToGraph(stream, graph, dependencies, edges, count, mode), stream, mode, true);
 }
 
 #define DEPENDENCIES 1024
@@ -159,13 +173,19 @@ bool graft_captures_are_open(void) { return __atomic_load_n(&open_captures, __AT
 
 GRAFT_EXPORT int cuStreamEndCapture(void *stream, void **graph) {
   int status = 0;
+  bool is_into;
+  void *made = NULL;
   int r = graft_ready();
   if (r) return r;
-  r = rpc_cuStreamEndCapture(stream, graph);
+  bool is_wrong = is_of_another_thread(stream, &is_into); /* which ends it as well */
+  r = rpc_cuStreamEndCapture(stream, is_wrong ? &made : graph);
   /* Or the error of an earlier call. */
   bool may_go_on = r == GRAFT_INVALID_HANDLE || r == GRAFT_ILLEGAL_STATE;
   if (!may_go_on || (!capture_info(stream, &status, NULL, NULL, false) && !status)) graft_capture_forget(stream);
-  return r;
+  if (!is_wrong) return r;
+  if (made && !is_into) cuGraphDestroy(made);
+  if (graph) *graph = NULL;
+  return GRAFT_STREAM_CAPTURE_WRONG_THREAD;
 }
 
 struct graft_object *graft_stream_captures(void *stream) {
