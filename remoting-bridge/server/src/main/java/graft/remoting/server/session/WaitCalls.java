@@ -16,6 +16,8 @@ import graft.remoting.server.session.state.SessionState;
  * one waiting thread of the client must not delay the others.
  */
 final class WaitCalls implements SessionCalls.Wait {
+  private static final long LEGACY = 0;
+
   private final CudaDevice device;
   private final SessionState state;
   private final UsedStreams streams;
@@ -88,12 +90,16 @@ final class WaitCalls implements SessionCalls.Wait {
 
   @Override
   public int graftContextSynchronize(Call call) {
-    if (!streams.tooMany() && state.spinUntil(this::streamsReady) == CudaResult.SUCCESS) {
-      if (!streams.mayHaveMore()) {
+    int ready = streams.tooMany() ? CudaResult.NOT_READY : state.spinUntil(this::streamsReady);
+    if (ready != CudaResult.NOT_READY) {
+      boolean isAll = !streams.mayHaveMore();
+      if (isAll) {
         state.meter().finishedAll(state.context());
       }
       streams.clear();
-      return device.cuCtxSynchronize();
+      // The driver's wait would find nothing to wait for, and costs as much as a query or two.
+      boolean isOver = isAll && ready == CudaResult.SUCCESS && !printing.mayPrint();
+      return isOver ? ready : device.cuCtxSynchronize();
     }
     int slot = call.slot();
     state.waiters().awaitContext(state.context(), result -> state.replies().send(slot, result));
@@ -120,18 +126,19 @@ final class WaitCalls implements SessionCalls.Wait {
   }
 
   /**
-   * Returns NOT_READY while a stream that was used still has work. An error ends the queries,
-   * because the wait for the context reports the error.
+   * Returns NOT_READY while a stream that was used still has work. An error ends the queries; the
+   * wait for the context reports it.
    */
   private int streamsReady() {
+    boolean isLegacyReady = false;
     for (int i = 0; i < streams.size(); i++) {
-      int result = device.cuStreamQuery(streams.get(i));
+      long stream = streams.get(i);
+      int result = device.cuStreamQuery(stream);
       if (result != CudaResult.SUCCESS) {
-        return result == CudaResult.NOT_READY ? result : CudaResult.SUCCESS;
+        return result;
       }
+      isLegacyReady |= stream == LEGACY;
     }
-    return device.cuStreamQuery(0) == CudaResult.NOT_READY
-        ? CudaResult.NOT_READY
-        : CudaResult.SUCCESS;
+    return isLegacyReady ? CudaResult.SUCCESS : device.cuStreamQuery(LEGACY);
   }
 }

@@ -1,0 +1,110 @@
+package graft.remoting.server.session;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import graft.remoting.device.CudaDevice;
+import graft.remoting.device.CudaResult;
+import graft.remoting.device.Memory;
+import graft.remoting.server.MemoryChannel;
+import graft.remoting.server.exchange.GpuLease;
+import graft.remoting.server.session.call.Call;
+import graft.remoting.server.session.call.UsedStreams;
+import graft.remoting.server.session.code.PrintingCode;
+import graft.remoting.server.session.memory.HostMemory;
+import graft.remoting.server.session.state.SessionState;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Random;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
+
+/** What a wait for a context asks of the driver. */
+final class WaitCallsTest {
+  private static final long STREAM = 0x5000;
+  private static final long CAPTURED = 0x6000;
+  private static final int FAILED = 700;
+
+  /** A driver of whose streams one may be captured. */
+  private static final class Driver implements CudaDevice {
+    final List<Long> queries = new ArrayList<>();
+    final BlockingQueue<String> waits = new LinkedBlockingQueue<>();
+    int query = CudaResult.SUCCESS;
+
+    @Override
+    public int cuStreamQuery(long stream) {
+      assertThat(stream).as("a question would end its capture").isNotEqualTo(CAPTURED);
+      queries.add(stream);
+      return query;
+    }
+
+    @Override
+    public int cuStreamIsCapturing(long stream, long status) {
+      Memory.putInt(status, stream == CAPTURED ? 1 : 0);
+      return CudaResult.SUCCESS;
+    }
+
+    @Override
+    public int cuCtxSynchronize() {
+      waits.add("context");
+      return query;
+    }
+
+    @Override
+    public int cuMemHostAlloc(long pointer, long bytes, int flags) {
+      Memory.putLong(pointer, 0x7000);
+      return CudaResult.SUCCESS;
+    }
+
+    @Override
+    public int cuMemFreeHost(long pointer) {
+      waits.add("free " + Long.toHexString(pointer));
+      return CudaResult.SUCCESS;
+    }
+  }
+
+  private final Driver driver = new Driver();
+  private final UsedStreams streams = new UsedStreams();
+  private final MemoryChannel channel = new MemoryChannel(new Random(1));
+  private final WaitCalls calls =
+      new WaitCalls(
+          driver,
+          new SessionState(driver, HostMemory.unlimited(), channel, 0, GpuLease.endless()),
+          streams,
+          new PrintingCode());
+
+  @Test
+  void nothingIsWaitedForThatIsOver() {
+    streams.add(STREAM);
+    streams.add(0);
+    assertThat(calls.graftContextSynchronize(null)).isZero();
+    assertThat(driver.queries).as("each once").containsExactly(STREAM, 0L);
+    assertThat(calls.graftContextSynchronize(null)).isZero();
+    assertThat(driver.queries).as("the legacy stream always").containsExactly(STREAM, 0L, 0L);
+    assertThat(driver.waits).isEmpty();
+  }
+
+  @Test
+  void theDriverIsAskedWhereWorkMayBeUnknownAndForItsError() {
+    streams.add(STREAM);
+    streams.remove(STREAM);
+    assertThat(calls.graftContextSynchronize(null)).isZero();
+    assertThat(driver.waits).as("the work of a stream that is gone").containsExactly("context");
+    driver.query = FAILED;
+    assertThat(calls.graftContextSynchronize(null)).isEqualTo(FAILED);
+    assertThat(driver.waits).hasSize(2);
+  }
+
+  @Test
+  void aCaptureIsLeftAlone() throws InterruptedException {
+    streams.add(STREAM);
+    assertThat(calls.graftContextDrain(null)).isZero();
+    assertThat(driver.waits).isEmpty();
+    streams.add(STREAM);
+    streams.add(CAPTURED);
+    assertThat(calls.graftContextDrain(new Call(channel))).isEqualTo(Call.DEFERRED);
+    assertThat(driver.waits.poll(1, TimeUnit.MINUTES)).isEqualTo("free 7000");
+    assertThat(driver.waits).isEmpty();
+  }
+}
