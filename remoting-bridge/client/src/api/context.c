@@ -361,6 +361,7 @@ static int create(void *pctx, unsigned int flags, int device) {
   object->u.context.serial = __atomic_add_fetch(&last_serial, 1, __ATOMIC_RELAXED);
   thread.stack[thread.depth++] = object;
   __atomic_store_n(&graft_parts(object->session)->last_context, object, __ATOMIC_RELEASE);
+  __atomic_store_n(&graft_parts(object->session)->has_made_contexts, true, __ATOMIC_RELEASE);
   *(void **)pctx = object;
   return 0;
 }

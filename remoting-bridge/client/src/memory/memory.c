@@ -209,7 +209,7 @@ GRAFT_EXPORT int cuMemHostAlloc(void *pointer, size_t bytes, unsigned int flags)
     *(void **)pointer = NULL;
     return 0;
   }
-  void *memory = graft_region_allocate(bytes);
+  void *memory = graft_region_allocate_pinned(bytes);
   bool shared = memory, mirrored = false;
   if (!memory && flags & MAPPED) {
     memory = graft_mirror_allocate(bytes, GRAFT_MIRROR_MAPPED);
@@ -240,12 +240,12 @@ static int free_host(uint64_t address) {
   void *pointer = (void *)(uintptr_t)address;
   if (!graft_range_remove(address, GRAFT_MEMORY_PINNED, &range)) return GRAFT_INVALID_VALUE;
   /* As in CUDA, freeing waits for copies that use the memory. */
-  rpc_graftContextDrain();
+  bool waited = !rpc_graftContextDrain();
   graft_range_remove(range.view, GRAFT_MEMORY_ALIAS, NULL);
   graft_mirror_end(pointer);
   if (range.flags & OURS) {
     munmap(pointer, range.bytes);
-  } else {
+  } else if (!graft_region_free_pinned(pointer, waited)) {
     graft_shadow_free(pointer); /* unless graft_mirror_end has freed it */
   }
   return 0;

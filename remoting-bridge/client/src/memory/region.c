@@ -8,6 +8,7 @@
 
 #include "base/system.h"
 #include "graft_rpc.h"
+#include "session/parts.h"
 #include "session/session.h"
 #include "transport/region.h"
 #include "transport/ring.h"
@@ -115,9 +116,7 @@ void *graft_region_allocate(size_t bytes) {
   return r->served ? allocate_served(r, bytes) : allocate_shared(r, bytes);
 }
 
-bool graft_region_free(void *pointer) {
-  struct graft_region *r = graft_session_region();
-  if (!r || (uint8_t *)pointer < r->memory) return false;
+static bool free_block(struct graft_region *r, void *pointer) {
   uint64_t offset = (uint64_t)((uint8_t *)pointer - r->memory), bytes = 0;
   pthread_mutex_lock(&r->lock);
   for (struct graft_block *p = r->blocks; p; p = p->next) {
@@ -134,6 +133,114 @@ bool graft_region_free(void *pointer) {
   pthread_mutex_unlock(&r->lock);
   return true;
 }
+
+/* ---- Small pieces. An allocation of its own takes 2 MiB, which the server maps and registers, and some milliseconds. ---- */
+
+#define PAGE 4096u
+#define SLAB_PAGES (GRAIN / PAGE)
+#define MOST_PIECE (256u << 10)
+
+struct graft_slab {
+  struct graft_slab *next;
+  uint8_t *memory;
+  unsigned live;                /* the pieces that are not freed */
+  uint16_t lengths[SLAB_PAGES]; /* in pages, of the piece that begins there, also if it is freed and stays taken */
+  bool taken[SLAB_PAGES];
+};
+
+/* Takes pages that follow each other. Returns the first one, or SLAB_PAGES. */
+static unsigned take_pages(struct graft_slab *slab, unsigned pages) {
+  unsigned found = 0;
+  for (unsigned i = 0; i < SLAB_PAGES; i++) {
+    found = slab->taken[i] ? 0 : found + 1;
+    if (found < pages) continue;
+    unsigned first = i + 1 - pages;
+    memset(slab->taken + first, true, pages);
+    slab->lengths[first] = (uint16_t)pages;
+    slab->live++;
+    return first;
+  }
+  return SLAB_PAGES;
+}
+
+/* Takes a piece of a slab that has room for it. */
+static uint8_t *take_piece(struct graft_region *r, unsigned pages) {
+  uint8_t *piece = NULL;
+  pthread_mutex_lock(&r->lock);
+  for (struct graft_slab *slab = r->slabs; slab && !piece; slab = slab->next) {
+    unsigned first = take_pages(slab, pages);
+    if (first < SLAB_PAGES) piece = slab->memory + (size_t)first * PAGE;
+  }
+  pthread_mutex_unlock(&r->lock);
+  return piece;
+}
+
+static bool add_slab(struct graft_region *r) {
+  struct graft_slab *slab = calloc(1, sizeof *slab);
+  if (slab) slab->memory = allocate_shared(r, GRAIN);
+  if (!slab || !slab->memory) {
+    free(slab);
+    return false;
+  }
+  pthread_mutex_lock(&r->lock);
+  slab->next = r->slabs;
+  r->slabs = slab;
+  pthread_mutex_unlock(&r->lock);
+  return true;
+}
+
+void *graft_region_allocate_pinned(size_t bytes) {
+  struct graft_region *r = graft_session_region();
+  if (!r || r->served || !bytes || bytes > MOST_PIECE) return graft_region_allocate(bytes);
+  unsigned pages = (unsigned)((bytes + PAGE - 1) / PAGE);
+  uint8_t *piece = take_piece(r, pages);
+  if (!piece && add_slab(r)) piece = take_piece(r, pages);
+  if (!piece) return NULL;
+  memset(piece, 0, (size_t)pages * PAGE);
+  return piece;
+}
+
+/* Whether another context than the one in which cuMemFreeHost has waited may use what it frees. */
+static bool has_several_contexts(void) {
+  const struct graft_parts *parts = graft_parts(graft_session_current());
+  int active = 0;
+  for (int i = 0; i < GRAFT_MAX_DEVICES; i++) active += parts->primary_contexts[i].shell != NULL;
+  return active > 1 || __atomic_load_n(&parts->has_made_contexts, __ATOMIC_ACQUIRE);
+}
+
+/* Frees a piece, whose pages stay taken if work may still use them; false if it is none. A slab of which no piece is in use is given back, for
+ * which the server waits for all work, unless it is the only one of them. */
+static bool free_piece(struct graft_region *r, const uint8_t *pointer, bool stays_taken) {
+  bool found = false;
+  struct graft_slab **at = &r->slabs, *empty = NULL;
+  pthread_mutex_lock(&r->lock);
+  while (*at && (pointer < (*at)->memory || pointer >= (*at)->memory + GRAIN)) at = &(*at)->next;
+  struct graft_slab *slab = *at;
+  if (slab) {
+    unsigned first = (unsigned)((size_t)(pointer - slab->memory) / PAGE);
+    found = true;
+    if (!stays_taken) memset(slab->taken + first, false, slab->lengths[first]);
+    bool is_spare = !--slab->live && !stays_taken;
+    for (const struct graft_slab *other = r->slabs; other && is_spare; other = other->next) is_spare = other == slab || other->live;
+    if (!slab->live && !is_spare) {
+      *at = slab->next;
+      empty = slab;
+    }
+  }
+  pthread_mutex_unlock(&r->lock);
+  if (empty) free_block(r, empty->memory);
+  free(empty);
+  return found;
+}
+
+static bool release(void *pointer, bool stays_taken) {
+  struct graft_region *r = graft_session_region();
+  if (!r || (uint8_t *)pointer < r->memory) return false;
+  return free_piece(r, pointer, stays_taken) || free_block(r, pointer);
+}
+
+bool graft_region_free(void *pointer) { return release(pointer, true); }
+bool graft_region_free_pinned(void *pointer, bool waited) { return release(pointer, !waited || has_several_contexts()); }
 
 bool graft_region_holds(const void *pointer, size_t bytes) {
   struct graft_region *r = graft_session_region();

@@ -7,9 +7,13 @@
 
 /* Allocates memory in the region, which the server maps and registers with CUDA. NULL if that fails. */
 void *graft_region_allocate(size_t bytes);
-/* Frees it. False if the pointer is not from graft_region_allocate. */
+/* The same for pinned memory: small pieces share an allocation. */
+void *graft_region_allocate_pinned(size_t bytes);
+/* Frees it. False if the pointer is not from the region. */
 bool graft_region_free(void *pointer);
-/* True if all of this lies in one allocation of the region. */
+/* The same where all work of the current context has been waited for, or has not. */
+bool graft_region_free_pinned(void *pointer, bool waited);
+/* True if all of this lies in one allocation of the region, or within what small pieces share. */
 bool graft_region_holds(const void *pointer, size_t bytes);
 
 #endif

@@ -23,6 +23,7 @@ struct graft_parts {
   struct graft_devices devices;
   struct graft_primary_context primary_contexts[GRAFT_MAX_DEVICES];
   struct graft_object *last_context; /* that the program has made itself, NULL without one; atomic */
+  bool has_made_contexts;            /* the program has ever made one itself; atomic */
   struct graft_stream_state streams;
   struct graft_settling settling;
   struct graft_host_functions host_functions;

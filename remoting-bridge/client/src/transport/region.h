@@ -31,6 +31,7 @@ struct graft_region {
   uint64_t bytes;
   pthread_mutex_t lock;
   struct graft_block *blocks; /* guarded by lock */
+  struct graft_slab *slabs;   /* guarded by lock (memory/region.c) */
 };
 
 /* Makes a region without memory. NULL if there is no memory for it. */
