@@ -10,7 +10,6 @@
 #include "api/streams.h"
 #include "graft_rpc.h"
 #include "graph/node.h"
-#include "session/parts.h"
 #include "session/session.h"
 
 enum { GLOBAL, THREAD_LOCAL, RELAXED }; /* CUstreamCaptureMode */
@@ -22,7 +21,7 @@ struct capture {
   void *stream;
   uint64_t thread;
   int mode;
-  bool is_into; /* a graph of the program's */
+  bool is_into; /* the graph was there before */
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -43,19 +42,12 @@ static const struct graft_object *context_of(const void *handle) {
   return stream ? stream->u.stream.context : graft_context_current();
 }
 
-static struct graft_session *session_of(const void *handle) {
-  const struct graft_object *stream = graft_object(GRAFT_STREAM, handle);
-  return stream ? stream->session : graft_session_current();
-}
-
-/* How many captures the session has open. */
-static int *captures_of(struct graft_session *session) { return &graft_parts(session)->streams.captures; }
-
-static int begun(int r, void *stream, int mode, bool is_into) {
-  if (r) return r;
-  struct capture *capture = malloc(sizeof *capture);
-  __atomic_add_fetch(captures_of(session_of(stream)), 1, __ATOMIC_ACQ_REL);
-  if (!capture) return GRAFT_OK; /* calls are allowed that natively are not */
+/* Enters a capture that has begun, with memory that was allocated before, or frees that. */
+static int begun(int r, struct capture *capture, void *stream, int mode, bool is_into) {
+  if (r) {
+    free(capture);
+    return r;
+  }
   pthread_mutex_lock(&lock);
   *capture = (struct capture){
       .next = captures, .context = context_of(stream), .stream = stream, .thread = this_thread(), .mode = mode, .is_into = is_into};
@@ -72,7 +64,7 @@ static bool captures_stream(const struct capture *capture, const void *stream) {
 
 /* Removes the captures of a stream, or else of a context. */
 static void forget(const void *stream, const struct graft_object *context) {
-  if (!__atomic_load_n(&open_captures, __ATOMIC_ACQUIRE)) return;
+  if (!graft_captures_are_open()) return;
   pthread_mutex_lock(&lock);
   for (struct capture **p = &captures; *p;) {
     struct capture *capture = *p;
@@ -81,7 +73,6 @@ static void forget(const void *stream, const struct graft_object *context) {
       continue;
     }
     *p = capture->next;
-    if (capture->context) __atomic_sub_fetch(captures_of(capture->context->session), 1, __ATOMIC_ACQ_REL);
     __atomic_sub_fetch(&open_captures, 1, __ATOMIC_ACQ_REL);
     free(capture);
   }
@@ -94,7 +85,7 @@ void graft_captures_end(const struct graft_object *context) { forget(NULL, conte
 /* Whether a stream's capture must be ended by the thread that began it, which this one is not. Tells whether its graph was there before. */
 static bool is_of_another_thread(const void *stream, bool *is_into) {
   bool is = false;
-  if (!__atomic_load_n(&open_captures, __ATOMIC_ACQUIRE)) return false;
+  if (!graft_captures_are_open()) return false;
   pthread_mutex_lock(&lock);
   for (const struct capture *c = captures; c && !is; c = c->next) {
     is = captures_stream(c, stream) && c->mode != RELAXED && c->thread != this_thread();
@@ -120,7 +111,7 @@ int graft_uncaptured(void) {
   enum { MOST = 64 };
   void *streams[MOST];
   int forbidding = 0;
-  if (!__atomic_load_n(&open_captures, __ATOMIC_ACQUIRE) || mode_of_thread == RELAXED) return GRAFT_OK;
+  if (!graft_captures_are_open() || mode_of_thread == RELAXED) return GRAFT_OK;
   pthread_mutex_lock(&lock);
   for (const struct capture *c = captures; c && forbidding < MOST; c = c->next) {
     if (forbids(c)) streams[forbidding++] = c->stream;
@@ -137,7 +128,8 @@ GRAFT_EXPORT int cuStreamBeginCapture_v2(void *stream, int mode) {
   int r = graft_context_need_for(stream, &context);
   if (r) return r;
   if (mode < 0 || mode > 2) return GRAFT_INVALID_VALUE; /* CUstreamCaptureMode */
-  return begun(rpc_cuStreamBeginCapture_v2(stream, mode), stream, mode, false);
+  struct capture *capture = malloc(sizeof *capture);
+  return capture ? begun(rpc_cuStreamBeginCapture_v2(stream, mode), capture, stream, mode, false) : GRAFT_OUT_OF_MEMORY;
 }
 
 GRAFT_EXPORT int cuStreamBeginCapture(void *stream) { return cuStreamBeginCapture_v2(stream, 0); }
@@ -147,7 +139,9 @@ GRAFT_EXPORT int cuStreamBeginCaptureToGraph(void *stream, void *graph, const vo
   struct graft_object *context;
   int r = graft_context_need_for(stream, &context);
   if (r) return r;
-  return begun(rpc_cuStreamBeginCaptureToGraph(stream, graph, dependencies, edges, count, mode), stream, mode, true);
+  struct capture *capture = malloc(sizeof *capture);
+  if (!capture) return GRAFT_OUT_OF_MEMORY;
+  return begun(rpc_cuStreamBeginCaptureToGraph(stream, graph, dependencies, edges, count, mode), capture, stream, mode, true);
 }
 
 #define DEPENDENCIES 1024
@@ -164,7 +158,7 @@ static int capture_info(void *stream, int *status, uint64_t *id, void **graph, b
   int r = graft_stream_find(stream, &found);
   if (r) return r;
   *status = 0;
-  if (!__atomic_load_n(captures_of(session_of(stream)), __ATOMIC_ACQUIRE)) return 0;
+  if (!graft_captures_are_open()) return 0;
   return rpc_graftStreamCaptureInfo(stream, status, id, graph, dependencies ? last.nodes : NULL, dependencies ? last.edges : NULL,
                                     dependencies ? DEPENDENCIES : 0, &last.count);
 }
@@ -177,9 +171,9 @@ GRAFT_EXPORT int cuStreamEndCapture(void *stream, void **graph) {
   void *made = NULL;
   int r = graft_ready();
   if (r) return r;
-  bool is_wrong = is_of_another_thread(stream, &is_into); /* which ends it as well */
+  bool is_wrong = is_of_another_thread(stream, &is_into); /* such a call ends the capture as well */
   r = rpc_cuStreamEndCapture(stream, is_wrong ? &made : graph);
-  /* Or the error of an earlier call. */
+  /* These two may be the error of an earlier call: then the capture has ended. */
   bool may_go_on = r == GRAFT_INVALID_HANDLE || r == GRAFT_ILLEGAL_STATE;
   if (!may_go_on || (!capture_info(stream, &status, NULL, NULL, false) && !status)) graft_capture_forget(stream);
   if (!is_wrong) return r;

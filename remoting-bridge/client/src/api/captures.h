@@ -8,7 +8,7 @@ struct graft_object;
 
 /* The graph of which work queued in a stream becomes nodes, NULL if the stream is not captured. Asks the server only while a capture is open. */
 struct graft_object *graft_stream_captures(void *stream);
-/* Whether the process captures streams. */
+/* Whether any stream of the process is captured. */
 bool graft_captures_are_open(void);
 /* For a call that CUDA calls potentially unsafe: 0, or STREAM_CAPTURE_UNSUPPORTED if a capture is open that does not allow it from this thread, which it
  * makes invalid. The server cannot tell, since it makes the calls of all threads. */

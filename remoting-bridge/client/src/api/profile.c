@@ -52,8 +52,12 @@ void graft_profile_call(int function) {
 
 void graft_profile_waited(int function) {
   if (transfer_runs) return;
-  if (function == FN_graftContextSynchronize || function == FN_cuStreamSynchronize || function == FN_cuEventSynchronize) {
-    book_kernels();
+  switch (function) {
+    case FN_graftContextSynchronize:
+    case FN_graftContextDrain:
+    case FN_cuStreamSynchronize:
+    case FN_cuEventSynchronize: book_kernels(); break;
+    default: break;
   }
 }
 

@@ -10,8 +10,7 @@ struct graft_session;
 
 /* Atomic. */
 struct graft_stream_state {
-  bool waits;   /* a stream was told to wait for a value, so that the program may still write memory that queued copies read */
-  int captures; /* the number of open captures; while it is 0, no stream captures and the server is not asked */
+  bool waits; /* a stream was told to wait for a value, so that the program may still write memory that queued copies read */
 };
 
 /* Host functions and stream callbacks that have not run. Guarded by lock; outstanding and replays are read without it. */

@@ -40,6 +40,7 @@ static const char *name_of(int function) {
       [FN_graftContextCreate] = "cuCtxCreate",
       [FN_graftContextDestroy] = "cuCtxDestroy",
       [FN_graftContextSynchronize] = "cuCtxSynchronize",
+      [FN_graftContextDrain] = "wait: memory is to be freed",
       [FN_graftModuleLoad] = "cuModuleLoadData",
       [FN_graftModuleGetFunction_v2] = "cuModuleGetFunction",
       [FN_graftLibraryLoad] = "cuLibraryLoadData",

@@ -59,8 +59,8 @@ static void drop(struct graft_region *r, uint64_t offset) {
   }
 }
 
-/* Has the kernel provide memory now: by huge pages, where it has them, with which the device's transfers are 1.5 times as fast. It makes one of a
- * single page, several times as fast as of all. */
+/* Has the kernel provide memory now: by huge pages, where it has them, with which the device's transfers are 1.5 times as fast. It makes a huge
+ * page several times as fast where one of its pages is there than where all are. */
 static void provide(uint8_t *memory, size_t bytes) {
   madvise(memory, bytes, MADV_HUGEPAGE);
   for (size_t at = 0; at < bytes; at += GRAIN) madvise(memory + at, PAGE, MADVISE_POPULATE_WRITE);
@@ -154,7 +154,7 @@ struct graft_slab {
   bool taken[SLAB_PAGES];
 };
 
-/* Takes pages that follow each other. Returns the first one, or SLAB_PAGES. */
+/* Takes pages that follow each other. Returns the first one, SLAB_PAGES if so many are not free. */
 static unsigned take_pages(struct graft_slab *slab, unsigned pages) {
   unsigned found = 0;
   for (unsigned i = 0; i < SLAB_PAGES; i++) {
@@ -208,9 +208,14 @@ void *graft_region_allocate_pinned(size_t bytes) {
 
 /* Whether another context than the one in which cuMemFreeHost has waited may use what it frees. */
 static bool has_several_contexts(void) {
-  const struct graft_parts *parts = graft_parts(graft_session_current());
+  struct graft_parts *parts = graft_parts(graft_session_current());
   int active = 0;
-  for (int i = 0; i < GRAFT_MAX_DEVICES; i++) active += parts->primary_contexts[i].shell != NULL;
+  for (int i = 0; i < GRAFT_MAX_DEVICES; i++) {
+    struct graft_primary_context *primary = &parts->primary_contexts[i];
+    pthread_mutex_lock(&primary->lock);
+    active += primary->shell != NULL;
+    pthread_mutex_unlock(&primary->lock);
+  }
   return active > 1 || __atomic_load_n(&parts->has_made_contexts, __ATOMIC_ACQUIRE);
 }
 

@@ -11,7 +11,7 @@ void *graft_region_allocate(size_t bytes);
 void *graft_region_allocate_pinned(size_t bytes);
 /* Frees it. False if the pointer is not from the region. */
 bool graft_region_free(void *pointer);
-/* The same where all work of the current context has been waited for, or has not. */
+/* Frees pinned memory. A small piece is given again at once only if all work of the current context has been waited for, and no other context may use it. */
 bool graft_region_free_pinned(void *pointer, bool waited);
 /* True if all of this lies in one allocation of the region, or within what small pieces share. */
 bool graft_region_holds(const void *pointer, size_t bytes);

@@ -22,7 +22,7 @@ final class CapturedCallsTest {
   /** What the program prints natively, with driver 580.159.04 on an H200. */
   private static final Path NATIVELY = Path.of("src/test/c/captured_calls.txt");
 
-  /** The software device has none. */
+  /** The software device has no mipmapped arrays. */
   private static final String MIPMAPS = "cuMipmappedArray";
 
   @ParameterizedTest

@@ -24,7 +24,10 @@ import org.junit.jupiter.params.provider.CsvSource;
 @Execution(ExecutionMode.CONCURRENT)
 @ResourceLock(Lanes.OTHERS)
 final class SmallPinnedMemoryTest {
-  /** Of 5,250 pieces, a twentieth of which have up to 400 KiB and some of these none to share. */
+  /**
+   * The program allocates 5,250 pieces. One in twenty has up to 400 KiB, and those of more than 256
+   * KiB share nothing.
+   */
   private static final int MOST_MAPPINGS = 400;
 
   private static final Pattern MAPPINGS = Pattern.compile("graftRegionMap +(\\d+) calls");

@@ -1,13 +1,16 @@
 package graft.remoting.server.session;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import graft.remoting.device.CudaDevice;
 import graft.remoting.device.CudaResult;
 import graft.remoting.device.Memory;
 import graft.remoting.server.MemoryChannel;
 import graft.remoting.server.exchange.GpuLease;
+import graft.remoting.server.exchange.GuestUse;
 import graft.remoting.server.session.call.Call;
+import graft.remoting.server.session.call.RefusedCallException;
 import graft.remoting.server.session.call.UsedStreams;
 import graft.remoting.server.session.code.PrintingCode;
 import graft.remoting.server.session.memory.HostMemory;
@@ -16,6 +19,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
 import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
@@ -31,6 +35,7 @@ final class WaitCallsTest {
     final List<Long> queries = new ArrayList<>();
     final BlockingQueue<String> waits = new LinkedBlockingQueue<>();
     int query = CudaResult.SUCCESS;
+    CountDownLatch freeing = new CountDownLatch(0);
 
     @Override
     public int cuStreamQuery(long stream) {
@@ -59,6 +64,11 @@ final class WaitCallsTest {
 
     @Override
     public int cuMemFreeHost(long pointer) {
+      try {
+        freeing.await();
+      } catch (InterruptedException e) {
+        Thread.currentThread().interrupt();
+      }
       waits.add("free " + Long.toHexString(pointer));
       return CudaResult.SUCCESS;
     }
@@ -67,12 +77,15 @@ final class WaitCallsTest {
   private final Driver driver = new Driver();
   private final UsedStreams streams = new UsedStreams();
   private final MemoryChannel channel = new MemoryChannel(new Random(1));
-  private final WaitCalls calls =
-      new WaitCalls(
-          driver,
-          new SessionState(driver, HostMemory.unlimited(), channel, 0, GpuLease.endless()),
-          streams,
-          new PrintingCode());
+  private final WaitCalls calls = calls(HostMemory.unlimited());
+
+  private WaitCalls calls(HostMemory memory) {
+    return new WaitCalls(
+        driver,
+        new SessionState(driver, memory, channel, 0, GpuLease.endless()),
+        streams,
+        new PrintingCode());
+  }
 
   @Test
   void nothingIsWaitedForThatIsOver() {
@@ -94,6 +107,20 @@ final class WaitCallsTest {
     driver.query = FAILED;
     assertThat(calls.graftContextSynchronize(null)).isEqualTo(FAILED);
     assertThat(driver.waits).hasSize(2);
+  }
+
+  @Test
+  void waitsWithoutEndTakeHostMemoryAndAreLimitedByIt() {
+    HostMemory little = new HostMemory(HostMemory.OBJECT, GuestUse.unlimited(), which -> {});
+    driver.freeing = new CountDownLatch(1);
+    WaitCalls limited = calls(little);
+    streams.add(CAPTURED);
+    assertThat(limited.graftContextDrain(new Call(channel))).isEqualTo(Call.DEFERRED);
+    assertThatThrownBy(() -> limited.graftContextDrain(new Call(channel)))
+        .isInstanceOfSatisfying(
+            RefusedCallException.class,
+            refused -> assertThat(refused.result()).isEqualTo(CudaResult.OUT_OF_MEMORY));
+    driver.freeing.countDown();
   }
 
   @Test

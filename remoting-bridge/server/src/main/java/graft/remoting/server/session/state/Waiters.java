@@ -37,7 +37,7 @@ public final class Waiters {
 
   private static final long IDLE_SECONDS = 60;
 
-  /** How much memory is allocated in order to be freed. */
+  /** How many bytes {@link #drain} allocates, in order to free them. */
   private static final int DRAINING_BYTES = 4096;
 
   /** CU_STREAM_CAPTURE_MODE_RELAXED. */
