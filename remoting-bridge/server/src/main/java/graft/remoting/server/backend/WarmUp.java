@@ -8,7 +8,11 @@ import graft.remoting.server.device.GpuDirect;
 import graft.remoting.server.session.Session;
 import graft.remoting.server.session.SessionTerms;
 import graft.remoting.server.session.call.Dispatcher;
+import graft.remoting.server.system.NativeSocket;
 import graft.remoting.server.system.Scratch;
+import graft.remoting.server.transport.BlockTransport;
+import graft.remoting.server.transport.RingTransport;
+import graft.remoting.server.transport.SocketTransport;
 import graft.remoting.server.transport.Transport;
 import graft.remoting.server.transport.UnsharedRegion;
 import java.io.IOException;
@@ -17,20 +21,25 @@ import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.OptionalLong;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A session without a client. While a worker waits for its client, it executes common calls
- * repeatedly, so that the JIT compiler has compiled their code and the driver is warm when the
- * client connects. The warm-up leaves nothing behind but a few staging buffers.
+ * Sessions with a client of the worker's own. While a worker waits for its client, it executes
+ * common calls repeatedly, so that the JIT compiler has compiled their code and the driver is warm
+ * when the client connects. The warm-up leaves nothing behind but a few staging buffers.
+ *
+ * <p>There is a session over each of the transports that most clients use, so that no class meets
+ * the compiled code for the first time in a client's session.
  */
 final class WarmUp {
   private static final Logger LOG = LoggerFactory.getLogger(WarmUp.class);
 
-  private static final int ROUNDS = 3_000;
+  private static final int ROUNDS = 1_500;
 
   private static final int WANTS_REPLY = 1;
   private static final int HAS_BULK = 2;
@@ -95,7 +104,10 @@ final class WarmUp {
       result = device.cuMemAlloc_v2(out.address() + 8, BYTES);
       if (result == CudaResult.SUCCESS) {
         long memory = Memory.getLong(out.address() + 8);
-        execute(memory);
+        overRings(memory);
+        if (goOn.getAsBoolean()) {
+          overSocket(memory);
+        }
         device.cuMemFree_v2(memory);
       }
       device.cuCtxSetCurrent(0);
@@ -108,30 +120,78 @@ final class WarmUp {
     }
   }
 
-  private void execute(long memory) throws IOException {
+  private void overRings(long memory) throws IOException {
     try (UnsharedRegion region = new UnsharedRegion();
-        StreamChannel channel =
-            new StreamChannel(script(region, memory, region.address()), spinMicros)) {
+        Scratch rings = new Scratch(RingTransport.SMALL)) {
+      List<NativeSocket> bells = NativeSocket.pair("the warm-up");
+      List<Transport> ends = RingTransport.pair(bells, rings.address(), region);
+      execute(ends.get(0), ends.get(1), memory, OptionalLong.of(region.address()));
+    }
+  }
+
+  private void overSocket(long memory) throws IOException {
+    List<NativeSocket> ends = NativeSocket.streamPair("the warm-up");
+    Transport session = BlockTransport.of(ends.get(0));
+    execute(session, new SocketTransport(ends.get(1)), memory, OptionalLong.empty());
+  }
+
+  /**
+   * Executes a session.
+   *
+   * @param host the address of the memory that the session shares with its client, if it does
+   */
+  private void execute(Transport transport, Transport end, long memory, OptionalLong host)
+      throws IOException {
+    WarmUpClient client = new WarmUpClient(end, spinMicros, goOn);
+    slot = 0;
+    context = 0;
+    List<byte[]> opening = opening(host.isPresent());
+    List<byte[]> round = round(memory, host);
+    List<byte[]> closing = closing(host.isPresent());
+    AtomicReference<Exception> failure = new AtomicReference<>();
+    Thread thread =
+        new Thread(
+            () -> {
+              try {
+                client.run(opening, ROUNDS, round, closing);
+              } catch (IOException | RuntimeException e) {
+                failure.set(e);
+              }
+            },
+            "graft-warm-up");
+    thread.setDaemon(true);
+    thread.start();
+    try (StreamChannel channel = new StreamChannel(transport, spinMicros)) {
       Session session =
           new Session(
               device, channel, SessionTerms.unlimited(spinMicros), 0, false, GpuDirect.none());
       session.lend(memory, BYTES);
       long record;
       while ((record = channel.nextRecord()) != 0) {
+        device.pretend(client.pretends());
         session.execute(record);
       }
+    } finally {
+      device.pretend(false);
+    }
+    await(thread);
+    if (failure.get() != null) {
+      throw new IOException(failure.get());
     }
     device.cuCtxSynchronize();
   }
 
-  private Transport script(UnsharedRegion region, long memory, long host) {
-    return new WarmUpScript(
-        device, region, ROUNDS, opening(), round(memory, host), closing(), goOn);
+  private static void await(Thread thread) {
+    try {
+      thread.join();
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
   }
 
   // Each element is what a client sends before it waits: records of which the last wants a reply.
 
-  private List<byte[]> opening() {
+  private List<byte[]> opening(boolean sharesMemory) {
     byte[] image = PTX.getBytes(StandardCharsets.US_ASCII);
     List<byte[]> lines = new ArrayList<>();
     lines.add(line(out -> record(out, "graftSnapshot", WANTS_REPLY, DEVICE, WANTED, SNAPSHOT)));
@@ -153,7 +213,9 @@ final class WarmUp {
               out.put(image);
             }));
     lines.add(line(out -> find(out, "graftLibraryGetKernel_v2", KERNEL, LIBRARY)));
-    lines.add(line(out -> record(out, "graftRegionMap", WANTS_REPLY, 0, UnsharedRegion.BYTES)));
+    if (sharesMemory) {
+      lines.add(line(out -> record(out, "graftRegionMap", WANTS_REPLY, 0, UnsharedRegion.BYTES)));
+    }
     lines.add(
         line(
             out -> {
@@ -184,25 +246,59 @@ final class WarmUp {
         ATTRIBUTES);
   }
 
-  private List<byte[]> round(long memory, long host) {
-    return List.of(
+  private List<byte[]> round(long memory, OptionalLong host) {
+    List<byte[]> lines = new ArrayList<>();
+    lines.add(
         line(
             out -> {
               launch(out);
               launch(out);
               record(out, "cuStreamSynchronize", WANTS_REPLY, STREAM);
-            }),
+            }));
+    lines.add(
         line(
             out -> {
               record(out, "graftWrite", HAS_BULK, memory, BYTES, STREAM);
               out.put(new byte[BYTES]);
               record(out, "graftRead", WANTS_REPLY, memory, BYTES, STREAM);
-            }),
+            }));
+    lines.add(
         line(
             out -> {
               record(out, "graftReadAsync", 0, memory, BYTES, STREAM, READ);
               record(out, "cuStreamSynchronize", WANTS_REPLY, STREAM);
-            }),
+            }));
+    host.ifPresent(address -> lines.addAll(copies(memory, address)));
+    lines.add(line(out -> record(out, "cuMemAlloc_v2", WANTS_REPLY, WANTED, BYTES)));
+    lines.add(
+        line(
+            out -> {
+              record(out, "cuMemFree_v2", 0, WarmUpClient.LAST_RESULT);
+              record(out, "cuMemAlloc_v2", WANTS_REPLY, WANTED, BYTES);
+            }));
+    lines.add(
+        line(
+            out -> {
+              record(out, "cuMemFree_v2", 0, WarmUpClient.LAST_RESULT);
+              record(out, "cuMemGetInfo_v2", WANTS_REPLY, WANTED, WANTED);
+            }));
+    lines.add(
+        line(
+            out -> {
+              record(out, "cuEventRecord", 0, EVENT, STREAM);
+              record(out, "cuEventSynchronize", WANTS_REPLY, EVENT);
+            }));
+    lines.add(
+        line(
+            out -> {
+              record(out, "cuMemsetD8Async", 0, memory, 0, BYTES, STREAM);
+              record(out, "graftContextSynchronize", WANTS_REPLY);
+            }));
+    return lines;
+  }
+
+  private List<byte[]> copies(long memory, long host) {
+    return List.of(
         line(
             out -> {
               record(out, "graftCopyFromRegion", 0, memory, host, BYTES, STREAM);
@@ -212,31 +308,10 @@ final class WarmUp {
             out -> {
               record(out, "graftCopyToRegion", 0, host, memory, BYTES, STREAM);
               record(out, "cuStreamSynchronize", WANTS_REPLY, STREAM);
-            }),
-        line(out -> record(out, "cuMemAlloc_v2", WANTS_REPLY, WANTED, BYTES)),
-        line(
-            out -> {
-              record(out, "cuMemFree_v2", 0, WarmUpScript.LAST_RESULT);
-              record(out, "cuMemAlloc_v2", WANTS_REPLY, WANTED, BYTES);
-            }),
-        line(
-            out -> {
-              record(out, "cuMemFree_v2", 0, WarmUpScript.LAST_RESULT);
-              record(out, "cuMemGetInfo_v2", WANTS_REPLY, WANTED, WANTED);
-            }),
-        line(
-            out -> {
-              record(out, "cuEventRecord", 0, EVENT, STREAM);
-              record(out, "cuEventSynchronize", WANTS_REPLY, EVENT);
-            }),
-        line(
-            out -> {
-              record(out, "cuMemsetD8Async", 0, memory, 0, BYTES, STREAM);
-              record(out, "graftContextSynchronize", WANTS_REPLY);
             }));
   }
 
-  private List<byte[]> closing() {
+  private List<byte[]> closing(boolean sharesMemory) {
     return List.of(
         line(
             out -> {
@@ -244,7 +319,9 @@ final class WarmUp {
               record(out, "cuStreamDestroy_v2", 0, STREAM);
               record(out, "cuModuleUnload", 0, MODULE);
               record(out, "cuLibraryUnload", 0, LIBRARY);
-              record(out, "graftRegionUnmap", 0, 0, UnsharedRegion.BYTES);
+              if (sharesMemory) {
+                record(out, "graftRegionUnmap", 0, 0, UnsharedRegion.BYTES);
+              }
               record(out, "graftPrimaryContextRelease", WANTS_REPLY, CONTEXT, DEVICE, 0);
             }));
   }
@@ -274,7 +351,7 @@ final class WarmUp {
   }
 
   private static byte[] line(Consumer<ByteBuffer> records) {
-    ByteBuffer out = ByteBuffer.wrap(new byte[4096]).order(ByteOrder.LITTLE_ENDIAN);
+    ByteBuffer out = ByteBuffer.wrap(new byte[WarmUpClient.LONGEST]).order(ByteOrder.LITTLE_ENDIAN);
     records.accept(out);
     byte[] bytes = new byte[out.position()];
     out.get(0, bytes);

@@ -50,7 +50,12 @@ public final class WorkerCommand implements WorkerStarter {
           // inside a worker where code lies. At another address its pages are private to each
           // worker, 6 MB each.
           "-XX:+UnlockDiagnosticVMOptions",
-          "-XX:ArchiveRelocationMode=1");
+          "-XX:ArchiveRelocationMode=1",
+          // Optimized code holds every branch, also those that have not been taken yet. Otherwise
+          // the first call of a kind that the warm-up does not make drops the code of all calls,
+          // and the next tens of thousands take a microsecond or two longer.
+          "-XX:PerMethodTrapLimit=0",
+          "-XX:PerBytecodeTrapLimit=0");
 
   /**
    * Programs on the software device are short. Without Java's second compiler, their code is

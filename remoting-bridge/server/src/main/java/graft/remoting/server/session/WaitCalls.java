@@ -130,15 +130,15 @@ final class WaitCalls implements SessionCalls.Wait {
    * wait for the context reports it.
    */
   private int streamsReady() {
-    boolean isLegacyReady = false;
     for (int i = 0; i < streams.size(); i++) {
       long stream = streams.get(i);
-      int result = device.cuStreamQuery(stream);
+      int result = stream == LEGACY ? CudaResult.SUCCESS : device.cuStreamQuery(stream);
       if (result != CudaResult.SUCCESS) {
         return result;
       }
-      isLegacyReady |= stream == LEGACY;
     }
-    return isLegacyReady ? CudaResult.SUCCESS : device.cuStreamQuery(LEGACY);
+    // Asked if nothing else is, so that an error of the context is seen.
+    boolean asksLegacy = streams.size() == 0 || streams.mayUseLegacy();
+    return asksLegacy ? device.cuStreamQuery(LEGACY) : CudaResult.SUCCESS;
   }
 }

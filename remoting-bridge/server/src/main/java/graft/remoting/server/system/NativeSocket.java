@@ -41,9 +41,21 @@ public class NativeSocket implements AutoCloseable {
    * @param peer the description of the first one's peer
    */
   public static List<NativeSocket> pair(String peer) throws IOException {
+    return pair(Libc.SOCK_SEQPACKET, peer);
+  }
+
+  /**
+   * Creates two Unix stream sockets that are connected to each other.
+   *
+   * @param peer the description of the first one's peer
+   */
+  public static List<NativeSocket> streamPair(String peer) throws IOException {
+    return pair(Libc.SOCK_STREAM, peer);
+  }
+
+  private static List<NativeSocket> pair(int type, String peer) throws IOException {
     try (Scratch ends = new Scratch(2 * Integer.BYTES)) {
-      int type = Libc.SOCK_SEQPACKET | Libc.SOCK_CLOEXEC;
-      if (Libc.socketpair(Libc.AF_UNIX, type, 0, ends.address()) < 0) {
+      if (Libc.socketpair(Libc.AF_UNIX, type | Libc.SOCK_CLOEXEC, 0, ends.address()) < 0) {
         throw Libc.failure("create a pair of sockets");
       }
       return List.of(

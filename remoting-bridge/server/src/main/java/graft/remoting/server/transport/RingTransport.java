@@ -4,6 +4,7 @@ import graft.remoting.device.Memory;
 import graft.remoting.server.protocol.ProtocolException;
 import graft.remoting.server.system.NativeSocket;
 import java.io.IOException;
+import java.util.List;
 import java.util.concurrent.locks.LockSupport;
 
 /**
@@ -17,6 +18,9 @@ public final class RingTransport implements Transport {
 
   /** The size of each ring in a region. */
   static final long RING = 4 << 20;
+
+  /** The bytes that small rings take. */
+  public static final long SMALL = Rings.SMALL;
 
   private static final int TAIL = 64;
   private static final int ASLEEP = 128;
@@ -49,6 +53,20 @@ public final class RingTransport implements Transport {
   /** Uses the rings in {@code region}, with the client's connection as doorbell. */
   public RingTransport(NativeSocket doorbell, Region region) {
     this(Doorbell.of(doorbell), Rings.of(region), region, region.patienceNanos());
+  }
+
+  /**
+   * Returns the server's end and then the client's end of small rings in this process's own memory.
+   *
+   * @param bells two sockets that are connected to each other
+   * @param memory {@link #SMALL} zeroed bytes
+   * @param region the memory that the server's end shares with its client
+   */
+  public static List<Transport> pair(List<NativeSocket> bells, long memory, Region region) {
+    Rings server = Rings.small(memory);
+    return List.of(
+        new RingTransport(Doorbell.of(bells.get(0)), server, region, 0),
+        new RingTransport(Doorbell.of(bells.get(1)), server.otherEnd()));
   }
 
   /** Uses rings without further shared memory. */

@@ -12,6 +12,10 @@ package graft.remoting.server.transport;
  */
 record Rings(long requests, long requestsData, long answers, long answersData, long bytes) {
   private static final long PAGE = 4096;
+  private static final long SMALL_RING = 16 << 10;
+
+  /** The bytes that {@link #small} takes. */
+  static final long SMALL = 2 * PAGE + 2 * SMALL_RING;
 
   /** Returns the rings in a region. */
   static Rings of(Region region) {
@@ -25,5 +29,21 @@ record Rings(long requests, long requestsData, long answers, long answersData, l
   static Rings granted(long begin) {
     return new Rings(
         begin, begin + PAGE, begin + PAGE / 2, begin + PAGE + GrantedPages.RING, GrantedPages.RING);
+  }
+
+  /** Returns rings of a few pages at an address. */
+  static Rings small(long begin) {
+    long data = begin + 2 * PAGE;
+    return new Rings(begin, data, begin + PAGE, data + SMALL_RING, SMALL_RING);
+  }
+
+  /** Returns the rings as the client's end sees them: its requests are what it receives. */
+  Rings otherEnd() {
+    return new Rings(
+        /* requests= */ answers,
+        /* requestsData= */ answersData,
+        /* answers= */ requests,
+        /* answersData= */ requestsData,
+        bytes);
   }
 }

@@ -96,6 +96,26 @@ class WarmUpTest {
   }
 
   @Test
+  void thereIsASessionOverRingsAndOneOverASocket() {
+    AtomicInteger questions = new AtomicInteger();
+    // Each session really makes its first round; none of the others asks before it begins.
+    new WarmUp(
+            new PretendingDevice(counting(new FakeCuda())),
+            50,
+            () -> questions.incrementAndGet() % 3 != 0)
+        .run();
+    assertThat(calls).containsEntry("cuLaunchKernel", 4);
+    assertThat(calls).as("what a client shares").containsEntry("cuMemHostRegister_v2", 1);
+    assertThat(calls).containsEntry("cuModuleUnload", 2).containsEntry("cuLibraryUnload", 2);
+    assertThat(calls.get("cuDevicePrimaryCtxRelease_v2"))
+        .isEqualTo(calls.get("cuDevicePrimaryCtxRetain"));
+    failures.keySet().removeIf(call -> call.endsWith(" 600"));
+    assertThat(failures)
+        .containsOnlyKeys(
+            "cuDeviceGetAttribute 1", "cuFuncGetParamInfo 1", "cuKernelGetParamInfo 1");
+  }
+
+  @Test
   void afterAWarmUpThatFailsTheDeviceIsRealAgain() {
     PretendingDevice device = new PretendingDevice(counting(new FakeCuda()));
     AtomicInteger rounds = new AtomicInteger();

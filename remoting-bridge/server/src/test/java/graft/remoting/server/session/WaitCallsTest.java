@@ -99,6 +99,29 @@ final class WaitCallsTest {
   }
 
   @Test
+  void theLegacyStreamOfAContextIsAskedOnlyWhereItMayHaveWork() {
+    streams.add(STREAM);
+    assertThat(calls.graftContextSynchronize(null)).isZero();
+    assertThat(driver.queries).as("nothing is known of it yet").containsExactly(STREAM, 0L);
+    driver.queries.clear();
+    streams.add(STREAM);
+    assertThat(calls.graftContextSynchronize(null)).isZero();
+    assertThat(driver.queries).containsExactly(STREAM);
+    driver.queries.clear();
+    streams.add(STREAM);
+    streams.changeContext();
+    assertThat(calls.graftContextSynchronize(null)).isZero();
+    assertThat(driver.queries).as("that of another context").containsExactly(STREAM, 0L);
+    driver.queries.clear();
+    streams.add(STREAM);
+    streams.add(0);
+    streams.add(STREAM);
+    assertThat(calls.graftContextSynchronize(null)).isZero();
+    assertThat(driver.queries).containsExactly(STREAM, 0L);
+    assertThat(driver.waits).isEmpty();
+  }
+
+  @Test
   void theDriverIsAskedWhereWorkMayBeUnknownAndForItsError() {
     streams.add(STREAM);
     streams.remove(STREAM);

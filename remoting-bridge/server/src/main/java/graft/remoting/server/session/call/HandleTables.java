@@ -68,6 +68,7 @@ public final class HandleTables {
     special = null;
     if (context == null || context.handle() != handle) {
       context = new HandleOwner(HandleKind.CONTEXT, handle);
+      usedStreams.changeContext();
     }
   }
 

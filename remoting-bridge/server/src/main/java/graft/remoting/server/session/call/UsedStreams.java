@@ -14,6 +14,7 @@ public final class UsedStreams {
   private int size;
   private boolean tooMany;
   private boolean removed;
+  private boolean legacy = true;
   private long last = -1;
   private LongConsumer named = stream -> {};
   private LongConsumer destroyed = stream -> {};
@@ -36,6 +37,7 @@ public final class UsedStreams {
     }
     named.accept(stream);
     last = stream;
+    legacy |= stream == 0;
     for (int i = 0; i < size; i++) {
       if (streams[i] == stream) {
         return;
@@ -64,8 +66,14 @@ public final class UsedStreams {
     last = -1;
   }
 
+  /** Notes that another context is current, which has a legacy stream of its own. */
+  public void changeContext() {
+    legacy = true;
+  }
+
   /** Removes all streams, because all work has finished. */
   public void clear() {
+    legacy = false;
     size = 0;
     tooMany = false;
     removed = false;
@@ -80,6 +88,11 @@ public final class UsedStreams {
   /** Returns whether a stream that is not kept may have work. */
   public boolean mayHaveMore() {
     return tooMany || removed;
+  }
+
+  /** Returns whether the legacy stream of the current context may have work. */
+  public boolean mayUseLegacy() {
+    return legacy;
   }
 
   public int size() {

@@ -41,6 +41,12 @@ public final class GpuMeter {
   /** How often they are looked at while other guests want the device. */
   private static final long SHORT_PAUSE = 20_000;
 
+  /** For how long the thread waits for a marker; the next marker starts another one. */
+  private static final long THREAD_NANOS = 10_000_000_000L;
+
+  /** How often that thread looks how late it is. */
+  private static final long THREAD_MILLIS = 1_000;
+
   /** For how long the thread polls without a pause when the turn is over. */
   private static final long DRAIN_POLL = 300_000;
 
@@ -390,8 +396,8 @@ public final class GpuMeter {
   private void run() {
     Waiters.relaxCapture(device);
     try {
-      while (true) {
-        SessionContext current = await();
+      SessionContext current;
+      while ((current = await()) != null) {
         current.enter(device);
         long since = nanos.getAsLong();
         while (isPending(current)) {
@@ -410,10 +416,18 @@ public final class GpuMeter {
     }
   }
 
-  /** Waits for a marker. Returns its context, which the thread needs to query it. */
+  /**
+   * Waits for a marker. Returns its context, which the thread needs to query it, or null if there
+   * was none for a while: then the thread ends.
+   */
   private synchronized SessionContext await() throws InterruptedException {
+    long began = nanos.getAsLong();
     while (markers.isEmpty()) {
-      wait();
+      if (nanos.getAsLong() - began >= THREAD_NANOS) {
+        isTracked = false;
+        return null;
+      }
+      wait(THREAD_MILLIS);
     }
     return markers.get(0).context;
   }

@@ -94,6 +94,29 @@ final class GpuMeterTest {
     assertThat(page.used()).isEqualTo(2000);
   }
 
+  private static long threads() {
+    return Thread.getAllStackTraces().keySet().stream()
+        .filter(thread -> thread.getName().equals("graft-meter"))
+        .count();
+  }
+
+  @Test
+  void theThreadEndsWhenItHasNothingToDoAndAnotherBegins() {
+    long before = threads();
+    for (int i = 0; i < 2; i++) {
+      launch(STREAM);
+      meter.mark();
+      assertThat(threads()).isEqualTo(before + 1);
+      device.finish(STREAM);
+      await(() -> !page.isRunning());
+      await(
+          () -> {
+            clock.addAndGet(20_000_000_000L);
+            return threads() == before;
+          });
+    }
+  }
+
   @Test
   void workInSeveralStreamsEndsWithTheLastAndCountsOnce() {
     launch(STREAM);
