@@ -79,6 +79,10 @@ static size_t results(const struct server *server, int function, uint8_t *body) 
     case FN_graftFunctionAttributes: return attributes(server, ATTRIBUTES + 100, body);
     case FN_graftFunctionGetAttribute:
     case FN_graftOccupancyClusters: return 8;
+    case FN_graftOccupancyClusters_v2:
+      for (int i = 0; i < 32; i++) memcpy(body + 4 * (32 + i), &(int){100 + i + 1}, 4);
+      memcpy(body + 4 * 19, &(int){912}, 4); /* the error of the width 20 */
+      return 2 * 4 * 32;
     case FN_graftKnownCode:
       if (known) memcpy(body, server->known, 32);
       memcpy(body + 32 * GRAFT_MOST_KNOWN_CODE, &known, 4);
@@ -314,15 +318,32 @@ struct cluster_question {
 };
 
 /* The size of clusters (attribute 4), in memory that the program has used for something else. */
-static int clusters_of(unsigned size, int before, unsigned shared) {
+static int clusters_in(unsigned grid, unsigned size, int before, unsigned shared, int *clusters) {
   uint8_t attribute[72];
   const unsigned id = 4, sizes[] = {size, 1, 1};
   memset(attribute, before, sizeof attribute);
   memcpy(attribute, &id, sizeof id);
   memcpy(attribute + 8, sizes, sizeof sizes);
-  struct cluster_question question = {{8, 1, 1}, {32, 1, 1}, shared, NULL, attribute, 1};
+  struct cluster_question question = {{grid, 1, 1}, {32, 1, 1}, shared, NULL, attribute, 1};
+  return cuOccupancyMaxActiveClusters(clusters, function_b, &question);
+}
+
+static int clusters_of(unsigned size, int before, unsigned shared) {
   int clusters;
-  return cuOccupancyMaxActiveClusters(&clusters, function_b, &question);
+  return clusters_in(8, size, before, shared, &clusters);
+}
+
+/* Where the grid is one cluster, one question answers for all widths. */
+static void clusters_of_every_width_are_asked_for_at_once(void) {
+  int clusters, asked = (int)calls(&server_b, FN_graftOccupancyClusters);
+  for (unsigned width = 1; width <= 32; width++) {
+    int r = clusters_in(width, width, 0, 128, &clusters);
+    CHECK(width == 20 ? r == 912 : !r && clusters == 100 + (int)width);
+  }
+  CHECK(calls(&server_b, FN_graftOccupancyClusters_v2) == 2); /* an error is not remembered */
+  CHECK((int)calls(&server_b, FN_graftOccupancyClusters) == asked);
+  CHECK(!clusters_in(33, 33, 0, 128, &clusters) && !clusters_in(0, 0, 0, 128, &clusters));
+  CHECK((int)calls(&server_b, FN_graftOccupancyClusters) == asked + 2);
 }
 
 /* An occupancy is asked for once. */
@@ -334,6 +355,7 @@ static void occupancy_is_remembered(void) {
   CHECK(!clusters_of(4, 0, 64) && calls(&server_b, FN_graftOccupancyClusters) == 3);
   CHECK(!cuFuncSetAttribute(function_b, 8, 4096)); /* on which the answers depend */
   CHECK(!clusters_of(4, 0, 64) && calls(&server_b, FN_graftOccupancyClusters) == 4);
+  clusters_of_every_width_are_asked_for_at_once();
 }
 
 /* Both servers return the same address. The current context selects the session of an address; freeing finds the owner. */

@@ -1,5 +1,4 @@
-/* Launches, with parameters packed by the kernel's layout; occupancy, for which the server is asked once for each question. */
-#include <pthread.h>
+/* Launches, with parameters packed by the kernel's layout. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -18,11 +17,10 @@
 #include "memory/ranges.h"
 #include "memory/shadow.h"
 #include "module/functions.h"
+#include "module/launch.h"
 #include "session/session.h"
 
 #define PARAMETERS 32768
-#define ATTRIBUTE_BYTES 72
-#define MAX_ATTRIBUTES 32
 
 /* Whether a parameter is the address of memory of another server, which the kernel could not access. Structures are not looked into: a
  * compiler may leave anything in the parts that the kernel does not use. */
@@ -90,21 +88,13 @@ int graft_launch_pack(struct graft_object *function, void **parameters, void **e
   return 0;
 }
 
-struct config { /* CUlaunchConfig */
-  unsigned grid[3], block[3], shared;
-  void *stream;
-  uint8_t *attributes;
-  unsigned count;
-};
-_Static_assert(sizeof(struct config) == 56, "as in cuda.h");
-
 /* A block of up to this many threads fits any kernel: the registers of a multiprocessor suffice for 256 threads of any kernel. */
 #define SMALL_BLOCK 256
 /* Dynamic shared memory up to this size is never refused, unless the kernel declares nearly all that there is. */
 #define SMALL_SHARED 8192
 
 /* Whether the driver may refuse the launch for its shape; then the launch itself must return the error. */
-static bool is_doubtful(struct graft_object *function, const struct config *c, const struct graft_object *context) {
+static bool is_doubtful(struct graft_object *function, const struct graft_launch_config *c, const struct graft_object *context) {
   int device = context->u.context.device;
   const int *limit = graft_device(context->session, device)->attributes; /* 2..4 block, 5..7 grid: CUdevice_attribute */
   uint64_t threads = (uint64_t)c->block[0] * c->block[1] * c->block[2];
@@ -123,11 +113,11 @@ static bool is_doubtful(struct graft_object *function, const struct config *c, c
 }
 
 /* The same for its clusters (CUlaunchAttributeID 4). Clusters of up to eight blocks that divide the grid are never refused. */
-static bool has_doubtful_cluster(const struct config *c, const uint8_t *attributes, unsigned count) {
+static bool has_doubtful_cluster(const struct graft_launch_config *c, const uint8_t *attributes, unsigned count) {
   for (unsigned i = 0; i < count; i++) {
     uint32_t id, size[3];
-    memcpy(&id, attributes + i * ATTRIBUTE_BYTES, sizeof id);
-    memcpy(size, attributes + i * ATTRIBUTE_BYTES + 8, sizeof size);
+    memcpy(&id, attributes + i * GRAFT_LAUNCH_ATTRIBUTE, sizeof id);
+    memcpy(size, attributes + i * GRAFT_LAUNCH_ATTRIBUTE + 8, sizeof size);
     if (id != 4) continue;
     for (int k = 0; k < 3; k++) {
       if (!size[k] || size[k] > 8 || c->grid[k] % size[k]) return true;
@@ -147,7 +137,7 @@ static void describe(struct graft_work *work, struct graft_object *function, int
 }
 
 /* "called" is the driver's function that the program called. */
-static int launch(const char *called, void *handle, const struct config *c, const uint8_t *attributes, unsigned count,
+static int launch(const char *called, void *handle, const struct graft_launch_config *c, const uint8_t *attributes, unsigned count,
                   void **parameters, void **extra) {
   GRAFT_IN_CONTEXT_OF(c->stream);
   struct graft_object *context, *function;
@@ -191,18 +181,18 @@ static int launch(const char *called, void *handle, const struct config *c, cons
 
 GRAFT_EXPORT int cuLaunchKernel(void *function, unsigned int gx, unsigned int gy, unsigned int gz, unsigned int bx, unsigned int by,
                                 unsigned int bz, unsigned int shared, void *stream, void *parameters, void *extra) {
-  struct config c = {{gx, gy, gz}, {bx, by, bz}, shared, stream, NULL, 0};
+  struct graft_launch_config c = {{gx, gy, gz}, {bx, by, bz}, shared, stream, NULL, 0};
   return launch("cuLaunchKernel", function, &c, NULL, 0, parameters, extra);
 }
 
 /* Launch attributes (CUlaunchAttributeID) that hold handles are sent with ids. */
 enum { SYNCHRONIZATION_POLICY = 3, PROGRAMMATIC_EVENT = 7, LAUNCH_COMPLETION_EVENT = 12, DEVICE_UPDATABLE_KERNEL_NODE = 13 };
 
-static int check_attributes(const struct config *c, uint8_t *copy) {
-  if (c->count > MAX_ATTRIBUTES || (c->count && !c->attributes)) return GRAFT_INVALID_VALUE;
-  if (c->count) memcpy(copy, c->attributes, (size_t)c->count * ATTRIBUTE_BYTES);
+int graft_launch_attributes(const struct graft_launch_config *c, uint8_t *copy) {
+  if (c->count > GRAFT_LAUNCH_ATTRIBUTES || (c->count && !c->attributes)) return GRAFT_INVALID_VALUE;
+  if (c->count) memcpy(copy, c->attributes, (size_t)c->count * GRAFT_LAUNCH_ATTRIBUTE);
   for (unsigned i = 0; i < c->count; i++) {
-    uint8_t *attribute = copy + i * ATTRIBUTE_BYTES;
+    uint8_t *attribute = copy + i * GRAFT_LAUNCH_ATTRIBUTE;
     uint32_t id;
     memcpy(&id, attribute, 4);
     if (id == PROGRAMMATIC_EVENT || id == LAUNCH_COMPLETION_EVENT) {
@@ -220,24 +210,18 @@ static int check_attributes(const struct config *c, uint8_t *copy) {
   return 0;
 }
 
-/* The bytes that the value of an attribute has, of the 64 of a CUlaunchAttributeValue. Programs leave the others undefined. */
-static size_t value_bytes(uint32_t id) {
-  static const uint8_t bytes[] = {0, 28, 4, 4, 12, 4, 4, 16, 4, 2, 4, 12, 12, 16, 4, ATTRIBUTE_BYTES - 8, 4};
-  return id < sizeof bytes ? bytes[id] : ATTRIBUTE_BYTES - 8;
-}
-
 #define LAST_LAUNCH_ATTRIBUTE 16
 
 GRAFT_EXPORT int cuLaunchKernelEx(void *config, void *function, void *parameters, void *extra) {
   if (!config) return GRAFT_INVALID_VALUE;
-  struct config c;
-  uint8_t attributes[MAX_ATTRIBUTES * ATTRIBUTE_BYTES];
+  struct graft_launch_config c;
+  uint8_t attributes[GRAFT_LAUNCH_ATTRIBUTES * GRAFT_LAUNCH_ATTRIBUTE];
   memcpy(&c, config, sizeof c);
   GRAFT_IN_CONTEXT_OF(c.stream);
-  int r = check_attributes(&c, attributes);
+  int r = graft_launch_attributes(&c, attributes);
   for (unsigned i = 0; !r && i < c.count; i++) {
     uint32_t id;
-    memcpy(&id, attributes + i * ATTRIBUTE_BYTES, sizeof id);
+    memcpy(&id, attributes + i * GRAFT_LAUNCH_ATTRIBUTE, sizeof id);
     if (id == 15 || id > LAST_LAUNCH_ATTRIBUTE) r = GRAFT_INVALID_VALUE; /* driver 580 knows no other */
   }
   return r ? r : launch("cuLaunchKernelEx", function, &c, attributes, c.count, parameters, extra);
@@ -245,172 +229,7 @@ GRAFT_EXPORT int cuLaunchKernelEx(void *config, void *function, void *parameters
 
 GRAFT_EXPORT int cuLaunchCooperativeKernel(void *function, unsigned int gx, unsigned int gy, unsigned int gz, unsigned int bx,
                                            unsigned int by, unsigned int bz, unsigned int shared, void *stream, void *parameters) {
-  struct config c = {{gx, gy, gz}, {bx, by, bz}, shared, stream, NULL, 0};
-  uint8_t cooperative[ATTRIBUTE_BYTES] = {2, 0, 0, 0, 0, 0, 0, 0, 1}; /* COOPERATIVE = 1 */
+  struct graft_launch_config c = {{gx, gy, gz}, {bx, by, bz}, shared, stream, NULL, 0};
+  uint8_t cooperative[GRAFT_LAUNCH_ATTRIBUTE] = {2, 0, 0, 0, 0, 0, 0, 0, 1}; /* COOPERATIVE = 1 */
   return launch("cuLaunchCooperativeKernel", function, &c, cooperative, 1, parameters, NULL);
-}
-
-/* ---- Occupancy ---- */
-
-struct graft_answer {
-  struct graft_answer *next;
-  uint64_t question[3];
-  uint64_t value;
-};
-
-static bool known(struct graft_object *function, int device, const uint64_t question[3], uint64_t *value) {
-  bool found = false;
-  pthread_mutex_lock(&function->u.function.lock);
-  struct graft_facts *facts = graft_facts(function, device);
-  for (struct graft_answer *a = facts ? facts->answers : NULL; a && !found; a = a->next) {
-    if (!memcmp(a->question, question, sizeof a->question)) {
-      *value = a->value;
-      found = true;
-    }
-  }
-  pthread_mutex_unlock(&function->u.function.lock);
-  return found;
-}
-
-static void learn(struct graft_object *function, int device, const uint64_t question[3], uint64_t value) {
-  struct graft_answer *a = malloc(sizeof *a);
-  if (!a) return;
-  memcpy(a->question, question, sizeof a->question);
-  a->value = value;
-  pthread_mutex_lock(&function->u.function.lock);
-  struct graft_facts *facts = graft_facts(function, device);
-  if (facts) {
-    a->next = facts->answers;
-    facts->answers = a;
-  }
-  pthread_mutex_unlock(&function->u.function.lock);
-  if (!facts) free(a);
-}
-
-void graft_answers_forget(struct graft_facts *facts) {
-  struct graft_answer *a = facts->answers;
-  facts->answers = NULL;
-  while (a) {
-    struct graft_answer *next = a->next;
-    free(a);
-    a = next;
-  }
-}
-
-GRAFT_EXPORT int cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *blocks, void *handle, int threads, size_t shared,
-                                                                      unsigned int flags) {
-  struct graft_object *context, *function = graft_object(GRAFT_FUNCTION, handle);
-  int r = graft_context_need(&context);
-  if (r) return r;
-  if (!function) return GRAFT_INVALID_HANDLE;
-  if (!blocks || flags > 1) return GRAFT_INVALID_VALUE;
-  uint64_t question[3] = {1, (uint64_t)(unsigned)threads << 32 | flags, shared}, value;
-  if (!known(function, context->u.context.device, question, &value)) {
-    r = rpc_cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(blocks, function, threads, shared, flags);
-    if (r) return r;
-    learn(function, context->u.context.device, question, value = (uint64_t)(unsigned)*blocks);
-  }
-  *blocks = (int)value;
-  return 0;
-}
-
-GRAFT_EXPORT int cuOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, void *function, int threads, size_t shared) {
-  return cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(blocks, function, threads, shared, 0);
-}
-
-GRAFT_EXPORT int cuOccupancyAvailableDynamicSMemPerBlock(size_t *bytes, void *handle, int blocks, int threads) {
-  struct graft_object *context, *function = graft_object(GRAFT_FUNCTION, handle);
-  int r = graft_context_need(&context);
-  if (r) return r;
-  if (!function) return GRAFT_INVALID_HANDLE;
-  if (!bytes) return GRAFT_INVALID_VALUE;
-  uint64_t question[3] = {2, (uint64_t)(unsigned)threads << 32 | (unsigned)blocks, 0}, value;
-  if (!known(function, context->u.context.device, question, &value)) {
-    if ((r = rpc_cuOccupancyAvailableDynamicSMemPerBlock(bytes, function, blocks, threads))) return r;
-    learn(function, context->u.context.device, question, value = *bytes);
-  }
-  *bytes = value;
-  return 0;
-}
-
-static int clusters(int *result, void *handle, const void *config, unsigned potential) {
-  struct graft_object *context, *function = graft_object(GRAFT_FUNCTION, handle);
-  int r = graft_context_need(&context);
-  if (r) return r;
-  if (!function) return GRAFT_INVALID_HANDLE;
-  if (!result || !config) return GRAFT_INVALID_VALUE;
-  struct config c;
-  uint8_t attributes[MAX_ATTRIBUTES * ATTRIBUTE_BYTES];
-  memcpy(&c, config, sizeof c);
-  if ((r = check_attributes(&c, attributes))) return r;
-  for (unsigned i = 0; i < c.count; i++) { /* equal questions differ in undefined bytes */
-    uint8_t *attribute = attributes + i * ATTRIBUTE_BYTES;
-    uint32_t id;
-    memcpy(&id, attribute, sizeof id);
-    memset(attribute + sizeof id, 0, 8 - sizeof id);
-    memset(attribute + 8 + value_bytes(id), 0, ATTRIBUTE_BYTES - 8 - value_bytes(id));
-  }
-  /* FNV-1a over all that the answer depends on. */
-  uint64_t hash = 0xcbf29ce484222325ull;
-  for (size_t i = 0; i < 28; i++) hash = (hash ^ ((uint8_t *)&c)[i]) * 0x100000001b3ull;
-  uint64_t second = hash;
-  for (size_t i = 0; i < (size_t)c.count * ATTRIBUTE_BYTES; i++) second = (second ^ attributes[i]) * 0x100000001b3ull;
-  uint64_t question[3] = {3 + potential, hash, second}, value;
-  if (!known(function, context->u.context.device, question, &value)) {
-    r = rpc_graftOccupancyClusters(function, c.grid[0], c.grid[1], c.grid[2], c.block[0], c.block[1], c.block[2], c.shared,
-                                   attributes, c.count, potential, result);
-    if (r) return r;
-    learn(function, context->u.context.device, question, value = (uint64_t)(unsigned)*result);
-  }
-  *result = (int)value;
-  return 0;
-}
-
-GRAFT_EXPORT int cuOccupancyMaxActiveClusters(void *count, void *function, void *config) {
-  return clusters(count, function, config, 0);
-}
-GRAFT_EXPORT int cuOccupancyMaxPotentialClusterSize(void *size, void *function, void *config) {
-  return clusters(size, function, config, 1);
-}
-
-/* The launch configuration with the best occupancy: blocks of every multiple of the warp size are tried, as the runtime's
- * own occupancy calculator does; the callback is the program's and runs here. */
-GRAFT_EXPORT int cuOccupancyMaxPotentialBlockSizeWithFlags(void *min_grid, void *block, void *handle, void *size_of, size_t shared,
-                                                           int limit, unsigned int flags) {
-  struct graft_object *context, *function = graft_object(GRAFT_FUNCTION, handle);
-  int r = graft_context_need(&context);
-  if (r) return r;
-  if (!function) return GRAFT_INVALID_HANDLE;
-  if (!min_grid || !block || limit < 0 || flags > 1) return GRAFT_INVALID_VALUE;
-  int device = context->u.context.device, most, warp, processors, per_processor;
-  if ((r = graft_function_attribute(function, 0, device, &most)) || (r = cuDeviceGetAttribute(&warp, 10, device)) ||
-      (r = cuDeviceGetAttribute(&processors, 16, device)) || (r = cuDeviceGetAttribute(&per_processor, 39, device))) {
-    return r;
-  }
-  if (limit > 0 && limit < most) most = limit;
-  int best = 0, best_block = 0, best_count = 0;
-  for (int threads = (most + warp - 1) / warp * warp; threads > 0; threads -= warp) {
-    int tried = threads < most ? threads : most, blocks;
-    size_t bytes = shared;
-    if (size_of) {
-      size_t (*call)(int);
-      memcpy(&call, &size_of, sizeof call);
-      bytes = call(tried);
-    }
-    if ((r = cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(&blocks, function, tried, bytes, flags))) return r;
-    if (tried * blocks > best) {
-      best = tried * blocks;
-      best_block = tried;
-      best_count = blocks;
-    }
-    if (best >= per_processor) break;
-  }
-  *(int *)min_grid = best_count * processors;
-  *(int *)block = best_block;
-  return 0;
-}
-
-GRAFT_EXPORT int cuOccupancyMaxPotentialBlockSize(void *min_grid, void *block, void *function, void *size_of, size_t shared,
-                                                  int limit) {
-  return cuOccupancyMaxPotentialBlockSizeWithFlags(min_grid, block, function, size_of, shared, limit, 0);
 }

@@ -18,6 +18,14 @@ public final class LaunchCalls implements SessionCalls.Launch {
   private static final int CONFIG_ATTRIBUTES = 40;
   private static final int CONFIG_COUNT = 48;
 
+  // CUlaunchAttribute, of which CUlaunchAttributeID 4 has the dimensions of clusters.
+  private static final int ATTRIBUTE = 72;
+  private static final int ATTRIBUTE_VALUE = 8;
+  private static final int CLUSTER_DIMENSION = 4;
+
+  /** More than a cluster can be wide on any GPU. */
+  private static final int MOST_WIDTHS = 64;
+
   private final CudaDevice device;
   private final PackedParameters packed = new PackedParameters();
   private final long config = Memory.allocate(CONFIG);
@@ -131,5 +139,59 @@ public final class LaunchCalls implements SessionCalls.Launch {
     return potential != 0
         ? device.cuOccupancyMaxPotentialClusterSize(value, function, config)
         : device.cuOccupancyMaxActiveClusters(value, function, config);
+  }
+
+  @Override
+  public int graftOccupancyClusters_v2(
+      Call call,
+      long function,
+      int gridY,
+      int gridZ,
+      int blockX,
+      int blockY,
+      int blockZ,
+      int sharedBytes,
+      long attributes,
+      int attributeCount,
+      int potential,
+      long errors,
+      long values,
+      int count) {
+    long width = clusterWidth(attributes, attributeCount);
+    if (width == 0 || errors == 0 || values == 0 || count < 1 || count > MOST_WIDTHS) {
+      return CudaResult.INVALID_VALUE;
+    }
+    for (int i = 0; i < count; i++) {
+      Memory.putInt(width, i + 1);
+      int result =
+          graftOccupancyClusters(
+              call,
+              function,
+              i + 1,
+              gridY,
+              gridZ,
+              blockX,
+              blockY,
+              blockZ,
+              sharedBytes,
+              attributes,
+              attributeCount,
+              potential,
+              values + 4L * i);
+      Memory.putInt(errors + 4L * i, result);
+    }
+    return CudaResult.SUCCESS;
+  }
+
+  /** Returns the address of the clusters' width among the attributes, 0 if there is none. */
+  private static long clusterWidth(long attributes, int count) {
+    long width = 0;
+    for (int i = 0; attributes != 0 && i < count; i++) {
+      long attribute = attributes + (long) ATTRIBUTE * i;
+      if (Memory.getInt(attribute) == CLUSTER_DIMENSION) {
+        width = attribute + ATTRIBUTE_VALUE;
+      }
+    }
+    return width;
   }
 }
