@@ -142,7 +142,7 @@ final class WarmUp {
    */
   private void execute(Transport transport, Transport end, long memory, OptionalLong host)
       throws IOException {
-    WarmUpClient client = new WarmUpClient(end, spinMicros, goOn);
+    WarmUpClient client = new WarmUpClient(end, goOn);
     slot = 0;
     context = 0;
     List<byte[]> opening = opening(host.isPresent());

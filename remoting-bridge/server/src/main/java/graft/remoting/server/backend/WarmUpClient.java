@@ -6,7 +6,6 @@ import graft.remoting.server.system.Scratch;
 import graft.remoting.server.transport.Transport;
 import java.io.IOException;
 import java.util.List;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
 
@@ -30,8 +29,10 @@ final class WarmUpClient {
    */
   private static final int REAL = 16;
 
-  /** After this many rounds the client is silent until the session sleeps, as programs are. */
+  /** After this many rounds the client is silent for so long that the session sleeps. */
   private static final int SILENT = 64;
+
+  private static final long SILENCE_NANOS = 2_000_000;
 
   /** How often it looks for a reply before it sleeps. */
   private static final int LOOKS = 2_000;
@@ -42,7 +43,6 @@ final class WarmUpClient {
   private static final int DATA_BYTES = 32;
 
   private final Transport transport;
-  private final int spinMicros;
   private final BooleanSupplier goOn;
   private final Scratch sending = new Scratch(LONGEST);
   private final Scratch received = new Scratch(2 * LONGEST);
@@ -53,12 +53,10 @@ final class WarmUpClient {
   /**
    * Creates the client.
    *
-   * @param spinMicros how long the session polls before it sleeps
    * @param goOn returns false when no further round shall begin
    */
-  WarmUpClient(Transport transport, int spinMicros, BooleanSupplier goOn) {
+  WarmUpClient(Transport transport, BooleanSupplier goOn) {
     this.transport = transport;
-    this.spinMicros = spinMicros;
     this.goOn = goOn;
   }
 
@@ -80,7 +78,7 @@ final class WarmUpClient {
       for (int i = 0; i < rounds && goOn.getAsBoolean(); i++) {
         pretends = i % REAL != 0;
         if (i % SILENT == 0) {
-          LockSupport.parkNanos(TimeUnit.MICROSECONDS.toNanos(2L * spinMicros));
+          LockSupport.parkNanos(SILENCE_NANOS);
         }
         say(round);
       }

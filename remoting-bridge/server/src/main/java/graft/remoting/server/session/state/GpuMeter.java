@@ -44,9 +44,6 @@ public final class GpuMeter {
   /** For how long the thread waits for a marker; the next marker starts another one. */
   private static final long THREAD_NANOS = 10_000_000_000L;
 
-  /** How often that thread looks how late it is. */
-  private static final long THREAD_MILLIS = 1_000;
-
   /** For how long the thread polls without a pause when the turn is over. */
   private static final long DRAIN_POLL = 300_000;
 
@@ -396,8 +393,7 @@ public final class GpuMeter {
   private void run() {
     Waiters.relaxCapture(device);
     try {
-      SessionContext current;
-      while ((current = await()) != null) {
+      for (SessionContext current; (current = await()) != null; ) {
         current.enter(device);
         long since = nanos.getAsLong();
         while (isPending(current)) {
@@ -427,7 +423,7 @@ public final class GpuMeter {
         isTracked = false;
         return null;
       }
-      wait(THREAD_MILLIS);
+      wait(1_000); // and looks again how late it is
     }
     return markers.get(0).context;
   }
