@@ -1,5 +1,4 @@
 /* Graphs: their contents, making and destroying them. */
-#include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <sys/types.h>
@@ -104,12 +103,12 @@ GRAFT_EXPORT int cuGraphDebugDotPrint(void *graph, const char *path, unsigned in
   const unsigned chunk = 256 << 10;
   unsigned char *text = malloc(chunk);
   int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-  if (fd < 0) r = errno == ENOENT ? GRAFT_FILE_NOT_FOUND : GRAFT_INVALID_VALUE;
+  if (fd < 0) r = GRAFT_OPERATING_SYSTEM;
   if (!text) r = GRAFT_OUT_OF_MEMORY;
   for (uint64_t at = 0, length = 1; !r && at < length; at += chunk) {
     if ((r = rpc_graftGraphDot(graph, flags, at, text, chunk, &length))) break;
     size_t take = length - at < chunk ? (size_t)(length - at) : chunk;
-    if (write(fd, text, take) != (ssize_t)take) r = GRAFT_INVALID_VALUE;
+    if (write(fd, text, take) != (ssize_t)take) r = GRAFT_OPERATING_SYSTEM;
   }
   if (fd >= 0) close(fd);
   free(text);

@@ -130,12 +130,12 @@ GRAFT_EXPORT int cuSurfObjectCreate(void *surface, void *wanted) {
   return 0;
 }
 
-/* ---- Tensor maps: descriptors that only the driver can write ---- */
+/* ---- Tensor maps: descriptors that only the driver can write. It does not look at their address. ---- */
 
 #define MAX_RANK 5
 
 static int check_map(const void *map, unsigned rank, const void *sizes, const void *strides, const void *steps) {
-  int r = graft_ready();
+  int r = graft_in_context();
   if (r) return r;
   bool valid = map && !((uintptr_t)map % 64) && rank && rank <= MAX_RANK && sizes && strides && steps;
   return valid ? GRAFT_OK : GRAFT_INVALID_VALUE;
@@ -170,7 +170,7 @@ GRAFT_EXPORT int cuTensorMapEncodeIm2colWide(void *map, int type, unsigned int r
 }
 
 GRAFT_EXPORT int cuTensorMapReplaceAddress(void *map, void *address) {
-  int r = graft_ready();
+  int r = graft_in_context();
   if (r) return r;
   if (!map) return GRAFT_INVALID_VALUE;
   uint8_t before[128];

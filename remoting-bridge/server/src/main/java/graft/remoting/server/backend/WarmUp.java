@@ -173,8 +173,8 @@ final class WarmUp {
       }
     } finally {
       device.pretend(false);
+      await(thread); // which uses the rings until it finds the session's end closed
     }
-    await(thread);
     if (failure.get() != null) {
       throw new IOException(failure.get());
     }

@@ -3,6 +3,7 @@ package graft.remoting.server.backend;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import graft.remoting.device.CudaDevice;
+import graft.remoting.device.ForwardingDevice;
 import graft.remoting.device.Memory;
 import graft.remoting.server.FakeCuda;
 import java.lang.reflect.InvocationTargetException;
@@ -132,6 +133,21 @@ class WarmUpTest {
     calls.clear();
     device.cuLaunchKernel(1, 1, 1, 1, 1, 1, 1, 0, 0, 0, 0);
     assertThat(calls).containsEntry("cuLaunchKernel", 1);
+  }
+
+  @Test
+  void aSessionThatFailsEndsItsClient() {
+    CudaDevice failing =
+        new ForwardingDevice(counting(new FakeCuda())) {
+          @Override
+          public int cuEventRecord(long event, long stream) {
+            throw new IllegalStateException("broken off");
+          }
+        };
+    new WarmUp(new PretendingDevice(failing), 50, () -> true).run();
+    assertThat(calls).containsEntry("cuLaunchKernel", 2);
+    assertThat(Thread.getAllStackTraces().keySet())
+        .noneMatch(thread -> thread.getName().equals("graft-warm-up"));
   }
 
   @Test
