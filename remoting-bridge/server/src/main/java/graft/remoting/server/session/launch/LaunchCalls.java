@@ -158,11 +158,13 @@ public final class LaunchCalls implements SessionCalls.Launch {
       long values,
       int count) {
     long width = clusterWidth(attributes, attributeCount);
-    if (width == 0 || errors == 0 || values == 0 || count < 1 || count > MOST_WIDTHS) {
+    if (errors == 0 || values == 0 || count < 1 || count > MOST_WIDTHS) {
       return CudaResult.INVALID_VALUE;
     }
     for (int i = 0; i < count; i++) {
-      Memory.putInt(width, i + 1);
+      if (width != 0) {
+        Memory.putInt(width, i + 1);
+      }
       int result =
           graftOccupancyClusters(
               call,

@@ -53,14 +53,24 @@ final class LaunchCallsTest {
   }
 
   @Test
-  void aQuestionWithoutClustersOrAboutTooManyWidthsIsRefused() {
+  void withoutClustersItIsAboutTheGrid() {
+    try (Scratch attributes = new Scratch(2 * ATTRIBUTE);
+        Scratch answers = new Scratch(2 * 4 * 4)) {
+      long errors = answers.address();
+      assertThat(ask(attributes.address(), 2, errors, errors + 16, 4)).isZero();
+      for (int i = 0; i < 4; i++) {
+        assertThat(Memory.getInt(errors + 16 + 4L * i)).isEqualTo(1000 * (i + 1));
+      }
+    }
+  }
+
+  @Test
+  void aQuestionAboutTooManyWidthsIsRefused() {
     try (Scratch attributes = new Scratch(ATTRIBUTE);
         Scratch answers = new Scratch(2 * 64 * 4)) {
       long its = attributes.address();
       long errors = answers.address();
       long values = errors + 4 * 64;
-      assertThat(ask(0, 0, errors, values, 1)).isEqualTo(CudaResult.INVALID_VALUE);
-      assertThat(ask(its, 1, errors, values, 1)).isEqualTo(CudaResult.INVALID_VALUE);
       Memory.putInt(its, 4);
       for (int count : new int[] {0, -1, 65, Integer.MAX_VALUE, Integer.MIN_VALUE}) {
         assertThat(ask(its, 1, errors, values, count)).isEqualTo(CudaResult.INVALID_VALUE);
