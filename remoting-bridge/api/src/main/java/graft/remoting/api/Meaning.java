@@ -31,7 +31,7 @@ public record Meaning(
     RESERVED,
     /** Memory of the session, or addresses that it has reserved. */
     PLACE,
-    /** An address that the driver may use as a hint; the memory there is not accessed. */
+    /** An address that the driver takes as a hint or notes; the memory there is not accessed. */
     HINT,
     /** A number that the driver gave for physical memory. */
     PHYSICAL,

@@ -142,7 +142,15 @@ class DescriptionTest {
    */
   @Test
   void whatIsNotCheckedIsNoAddress() {
-    assertThat(passing(Meaning.Kind.HINT)).containsExactly("cuMemAddressReserve.addr");
+    // The driver writes the address into a tensor map, of which a program can make any: kernels
+    // reach what they are given, in the worker's context alone.
+    assertThat(passing(Meaning.Kind.HINT))
+        .containsExactly(
+            "cuMemAddressReserve.addr",
+            "graftTensorMapTiled.address",
+            "graftTensorMapIm2col.address",
+            "graftTensorMapIm2colWide.address",
+            "graftTensorMapReplace.address");
     assertThat(passing(Meaning.Kind.OPTIONS)).allMatch(name -> name.endsWith(".options"));
     assertThat(passing(Meaning.Kind.NUMBER))
         .allMatch(
