@@ -142,7 +142,7 @@ static void widen(struct cluster_question *q, unsigned width) {
   memcpy(q->width, &width, sizeof width);
 }
 
-/* Asks with one question for clusters of every width, where the grid is one cluster: libraries ask for one width after another. */
+/* Asks with one question for clusters of every width, where the grid is as wide as one cluster: libraries ask for one width after another. */
 static int ask_widths(struct graft_object *function, int device, struct cluster_question *q, int *value) {
   const struct graft_launch_config *c = &q->config;
   unsigned asked = c->grid[0];
