@@ -15,7 +15,6 @@
 #define ELF_ENTRY 2
 
 /* CUjitInputType */
-enum { INPUT_PTX = 1, INPUT_FATBINARY = 2 };
 
 /* Kinds of cache entries, apart from those that compilers in this process use (small numbers). */
 enum { LOADED = 0x10001, INPUTS = 0x10002, LINKED = 0x10003 };
@@ -48,8 +47,8 @@ static bool has_machine_code(const uint8_t *fatbin, size_t bytes, const struct g
 int graft_jit_type(const void *image, size_t bytes, const struct graft_jit_target *target) {
   const uint8_t *p = image;
   if (bytes < 16) return -1;
-  if (graft_get32(p) == GRAFT_FATBIN_MAGIC) return has_machine_code(p, bytes, target) ? -1 : INPUT_FATBINARY;
-  return graft_image_is_ptx(image) ? INPUT_PTX : -1;
+  if (graft_get32(p) == GRAFT_FATBIN_MAGIC) return has_machine_code(p, bytes, target) ? -1 : GRAFT_INPUT_FATBINARY;
+  return graft_image_is_ptx(image) ? GRAFT_INPUT_PTX : -1;
 }
 
 static void *open_entry(int kind, const void *input, size_t bytes, const char *options, const struct graft_jit_target *target) {

@@ -6,6 +6,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+enum { GRAFT_INPUT_PTX = 1, GRAFT_INPUT_FATBINARY = 2 }; /* CUjitInputType */
+
 /* What compiled code depends on besides its source. */
 struct graft_jit_target {
   unsigned major, minor; /* compute capability */

@@ -112,13 +112,13 @@ static bool is_doubtful(struct graft_object *function, const struct graft_launch
   return false;
 }
 
-/* The same for its clusters (CUlaunchAttributeID 4). Clusters of up to eight blocks that divide the grid are never refused. */
+/* Whether the driver may refuse the launch for its clusters. Clusters of up to eight blocks that divide the grid are never refused. */
 static bool has_doubtful_cluster(const struct graft_launch_config *c, const uint8_t *attributes, unsigned count) {
   for (unsigned i = 0; i < count; i++) {
     uint32_t id, size[3];
     memcpy(&id, attributes + i * GRAFT_LAUNCH_ATTRIBUTE, sizeof id);
     memcpy(size, attributes + i * GRAFT_LAUNCH_ATTRIBUTE + 8, sizeof size);
-    if (id != 4) continue;
+    if (id != GRAFT_CLUSTER_DIMENSION) continue;
     for (int k = 0; k < 3; k++) {
       if (!size[k] || size[k] > 8 || c->grid[k] % size[k]) return true;
     }

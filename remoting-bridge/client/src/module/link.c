@@ -16,8 +16,6 @@
 #define MOST_IMAGE (2ull << 30) /* the most that a server accepts */
 #define LOG 16384
 
-enum { INPUT_PTX = 1 }; /* CUjitInputType */
-
 /* The inputs that were sent, and those that wait. */
 struct graft_link_inputs {
   struct graft_jit_key key;
@@ -150,7 +148,7 @@ GRAFT_EXPORT int cuLinkAddData_v2(void *state, int type, void *data, size_t size
   (void)options, (void)values;
   if (!link || !data || !size) return link ? GRAFT_INVALID_VALUE : GRAFT_INVALID_HANDLE;
   if (count) return graft_not_served("cuLinkAddData with options of its own");
-  if (type == INPUT_PTX) { /* a text; its end counts, however large the program says that it is */
+  if (type == GRAFT_INPUT_PTX) { /* a text; its end counts, however large the program says that it is */
     size_t length = strnlen(data, size);
     if (length < size) size = length + 1;
   }

@@ -10,7 +10,7 @@
 #include "module/functions.h"
 #include "module/launch.h"
 
-/* cuBLAS asks for 1 to 32. */
+/* The most blocks that a cluster has in width in the question for all widths: cuBLAS asks for 1 to 32. */
 #define CLUSTER_WIDTHS 32u
 
 struct graft_answer {

@@ -146,7 +146,8 @@ final class WarmUp {
     slot = 0;
     context = 0;
     List<byte[]> opening = opening(host.isPresent());
-    List<byte[]> round = round(memory, host);
+    List<byte[]> round = new ArrayList<>(round(memory));
+    host.ifPresent(address -> round.addAll(copies(memory, address)));
     List<byte[]> closing = closing(host.isPresent());
     AtomicReference<Exception> failure = new AtomicReference<>();
     Thread thread =
@@ -246,57 +247,49 @@ final class WarmUp {
         ATTRIBUTES);
   }
 
-  private List<byte[]> round(long memory, OptionalLong host) {
-    List<byte[]> lines = new ArrayList<>();
-    lines.add(
+  private List<byte[]> round(long memory) {
+    return List.of(
         line(
             out -> {
               launch(out);
               launch(out);
               record(out, "cuStreamSynchronize", WANTS_REPLY, STREAM);
-            }));
-    lines.add(
+            }),
         line(
             out -> {
               record(out, "graftWrite", HAS_BULK, memory, BYTES, STREAM);
               out.put(new byte[BYTES]);
               record(out, "graftRead", WANTS_REPLY, memory, BYTES, STREAM);
-            }));
-    lines.add(
+            }),
         line(
             out -> {
               record(out, "graftReadAsync", 0, memory, BYTES, STREAM, READ);
               record(out, "cuStreamSynchronize", WANTS_REPLY, STREAM);
-            }));
-    host.ifPresent(address -> lines.addAll(copies(memory, address)));
-    lines.add(line(out -> record(out, "cuMemAlloc_v2", WANTS_REPLY, WANTED, BYTES)));
-    lines.add(
+            }),
+        line(out -> record(out, "cuMemAlloc_v2", WANTS_REPLY, WANTED, BYTES)),
         line(
             out -> {
               record(out, "cuMemFree_v2", 0, WarmUpClient.LAST_RESULT);
               record(out, "cuMemAlloc_v2", WANTS_REPLY, WANTED, BYTES);
-            }));
-    lines.add(
+            }),
         line(
             out -> {
               record(out, "cuMemFree_v2", 0, WarmUpClient.LAST_RESULT);
               record(out, "cuMemGetInfo_v2", WANTS_REPLY, WANTED, WANTED);
-            }));
-    lines.add(
+            }),
         line(
             out -> {
               record(out, "cuEventRecord", 0, EVENT, STREAM);
               record(out, "cuEventSynchronize", WANTS_REPLY, EVENT);
-            }));
-    lines.add(
+            }),
         line(
             out -> {
               record(out, "cuMemsetD8Async", 0, memory, 0, BYTES, STREAM);
               record(out, "graftContextSynchronize", WANTS_REPLY);
             }));
-    return lines;
   }
 
+  /** Copies from the memory that the session shares with its client, and to it. */
   private List<byte[]> copies(long memory, long host) {
     return List.of(
         line(

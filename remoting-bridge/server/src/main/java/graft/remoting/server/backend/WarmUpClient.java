@@ -34,12 +34,13 @@ final class WarmUpClient {
 
   private static final long SILENCE_NANOS = 2_000_000;
 
-  /** How often it looks for a reply before it sleeps. */
+  /** How often the client looks for a reply before it sleeps. */
   private static final int LOOKS = 2_000;
 
-  /** The kind of a message that data follows, and where in the message is how much. */
+  /** The kind of a message that data follows. */
   private static final int DATA = 1;
 
+  /** The offset, in such a message, of the number of bytes that follow. */
   private static final int DATA_BYTES = 32;
 
   private final Transport transport;

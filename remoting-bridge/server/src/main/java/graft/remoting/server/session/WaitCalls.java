@@ -137,7 +137,7 @@ final class WaitCalls implements SessionCalls.Wait {
         return result;
       }
     }
-    // Asked if nothing else is, so that an error of the context is seen.
+    // If no stream is asked the legacy one is, so that an error of the context is seen.
     boolean asksLegacy = streams.size() == 0 || streams.mayUseLegacy();
     return asksLegacy ? device.cuStreamQuery(LEGACY) : CudaResult.SUCCESS;
   }

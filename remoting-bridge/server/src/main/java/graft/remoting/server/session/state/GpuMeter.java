@@ -41,7 +41,7 @@ public final class GpuMeter {
   /** How often they are looked at while other guests want the device. */
   private static final long SHORT_PAUSE = 20_000;
 
-  /** For how long the thread waits for a marker; the next marker starts another one. */
+  /** How long the thread waits for a marker before it ends; the next one starts a thread. */
   private static final long THREAD_NANOS = 10_000_000_000L;
 
   /** For how long the thread polls without a pause when the turn is over. */
