@@ -370,6 +370,7 @@ GRAFT_EXPORT int cuCtxCreate_v2(void *pctx, unsigned int flags, int device) { re
 
 GRAFT_EXPORT int cuCtxCreate_v3(void *pctx, void *affinity, int affinities, unsigned int flags, int device) {
   if (affinity && affinities) return GRAFT_NOT_SUPPORTED; /* execution affinity needs MPS on the server */
+  if (affinities > 0) return GRAFT_INVALID_VALUE;
   return create(pctx, flags, device);
 }
 

@@ -153,7 +153,9 @@ void graft_object_free(int kind, void *handle) {
 /* What the driver returns for a handle that is none (driver 580). */
 static int invalid(int kind) {
   switch (kind) {
-    case GRAFT_CONTEXT: return GRAFT_INVALID_CONTEXT;
+    case GRAFT_CONTEXT:
+    case GRAFT_TEXREF:
+    case GRAFT_SURFREF: return GRAFT_INVALID_CONTEXT;
     case GRAFT_GRAPH:
     case GRAFT_NODE:
     case GRAFT_EXEC:

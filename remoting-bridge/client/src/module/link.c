@@ -205,12 +205,13 @@ GRAFT_EXPORT int cuLinkComplete(void *state, void *image, void *size) {
   int r = graft_ready();
   if (r) return r;
   if (!link) return GRAFT_INVALID_HANDLE;
+  if (!image) return GRAFT_INVALID_VALUE;
   void *made;
   size_t bytes;
   if ((r = complete(link, &made, &bytes))) return r;
   free(link->u.link.image);
   link->u.link.image = made;
-  if (image) *(void **)image = made;
+  *(void **)image = made;
   if (size) *(size_t *)size = bytes;
   return 0;
 }

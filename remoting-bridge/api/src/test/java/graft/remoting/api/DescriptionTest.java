@@ -142,15 +142,16 @@ class DescriptionTest {
    */
   @Test
   void whatIsNotCheckedIsNoAddress() {
-    // The driver writes the address into a tensor map, of which a program can make any: kernels
-    // reach what they are given, in the worker's context alone.
+    // The driver writes the address into a tensor map or a texture reference, of which a program
+    // can make any: kernels reach what they are given, in the worker's context alone.
     assertThat(passing(Meaning.Kind.HINT))
         .containsExactly(
             "cuMemAddressReserve.addr",
             "graftTensorMapTiled.address",
             "graftTensorMapIm2col.address",
             "graftTensorMapIm2colWide.address",
-            "graftTensorMapReplace.address");
+            "graftTensorMapReplace.address",
+            "cuTexRefSetAddress_v2.dptr");
     assertThat(passing(Meaning.Kind.OPTIONS)).allMatch(name -> name.endsWith(".options"));
     assertThat(passing(Meaning.Kind.NUMBER))
         .allMatch(

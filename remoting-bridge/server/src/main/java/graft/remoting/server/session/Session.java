@@ -153,9 +153,9 @@ public final class Session implements RecordHandler {
         mappings,
         peers,
         code,
-        new LaunchCalls(device),
+        new LaunchCalls(device, code.parameters()),
         state.hostFunctions(),
-        new GraphNodes(device, tracked, code, state.hostFunctions()),
+        new GraphNodes(device, tracked, code.parameters(), state.hostFunctions()),
         new TensorMapCalls(device),
         new ObjectCalls(device));
   }

@@ -9,7 +9,6 @@ import graft.remoting.server.session.call.HandleTables;
 import graft.remoting.server.session.call.SessionCalls;
 import graft.remoting.server.session.memory.HostCountedDevice;
 import graft.remoting.server.session.memory.HostMemory;
-import graft.remoting.server.system.Scratch;
 import graft.remoting.software.DeviceCode.Findings;
 import java.util.HashSet;
 import java.util.Set;
@@ -21,8 +20,6 @@ public final class CodeCalls implements SessionCalls.Code {
   /** The largest image that is accepted. */
   private static final long MAX_IMAGE = 2L << 30;
 
-  private static final int MAX_PARAMETERS = 4096;
-
   private final CudaDevice device;
   private final PrintingCode printing;
   private final SystemAtomics atomics;
@@ -33,6 +30,7 @@ public final class CodeCalls implements SessionCalls.Code {
   private final HandleTables handles;
   private final FunctionAttributes attributes;
   private final Set<Long> kernels = new HashSet<>();
+  private final KernelParameters parameters;
 
   /**
    * Creates the calls of a session.
@@ -54,10 +52,16 @@ public final class CodeCalls implements SessionCalls.Code {
     this.memory = memory;
     this.handles = handles;
     this.attributes = new FunctionAttributes(device);
+    this.parameters = new KernelParameters(device, kernels);
     this.printing = printing;
     this.atomics = atomics;
     this.search = search;
     this.kept = kept;
+  }
+
+  /** Returns how the parameters of this session's kernels lie in memory. */
+  public KernelParameters parameters() {
+    return parameters;
   }
 
   /**
@@ -211,7 +215,7 @@ public final class CodeCalls implements SessionCalls.Code {
     }
     long handle = Memory.getLong(function);
     kernels.remove(handle);
-    return layout(handle, count, layout, capacity);
+    return parameters.layout(handle, count, layout, capacity);
   }
 
   @Override
@@ -243,7 +247,7 @@ public final class CodeCalls implements SessionCalls.Code {
     }
     long handle = Memory.getLong(function);
     kernels.add(handle);
-    return layout(handle, count, layout, capacity);
+    return parameters.layout(handle, count, layout, capacity);
   }
 
   @Override
@@ -295,83 +299,7 @@ public final class CodeCalls implements SessionCalls.Code {
    */
   @Override
   public int graftFunctionLayout(Call call, long function, long count, long layout, int capacity) {
-    return layout(function, count, layout, capacity);
-  }
-
-  private int layout(long function, long count, long layout, int capacity) {
-    return AnyContext.ask(device, () -> parameters(function, count, layout, capacity));
-  }
-
-  private int parameters(long function, long count, long layout, int capacity) {
-    boolean kernel = kernels.contains(function);
-    try (Scratch answer = new Scratch(16)) {
-      int parameters = 0;
-      while (true) {
-        int result =
-            kernel
-                ? device.cuKernelGetParamInfo(
-                    function, parameters, answer.address(), answer.address() + 8)
-                : device.cuFuncGetParamInfo(
-                    function, parameters, answer.address(), answer.address() + 8);
-        if (result == CudaResult.INVALID_VALUE) {
-          break;
-        }
-        if (result != CudaResult.SUCCESS) {
-          return result;
-        }
-        if (layout != 0 && 2L * parameters + 1 < capacity) {
-          long at = layout + 8L * parameters;
-          Memory.putInt(at, (int) Memory.getLong(answer.address()));
-          Memory.putInt(at + 4, (int) Memory.getLong(answer.address() + 8));
-        }
-        parameters++;
-      }
-      if (count != 0) {
-        Memory.putInt(count, parameters);
-      }
-      return CudaResult.SUCCESS;
-    }
-  }
-
-  /** Returns whether the handle is a kernel of a library rather than a function of a module. */
-  public boolean isKernel(long function) {
-    return kernels.contains(function);
-  }
-
-  /**
-   * Packs a kernel's parameters by its layout, either from the driver's pointers to them or from
-   * the driver's packed buffer.
-   */
-  public int pack(long function, long pointers, long extra, long data, int capacity, long bytes) {
-    if (data == 0) {
-      return CudaResult.INVALID_VALUE;
-    }
-    try (Scratch layout = new Scratch(8 * MAX_PARAMETERS + 8)) {
-      int result = layout(function, layout.address(), layout.address() + 8, 2 * MAX_PARAMETERS);
-      int count = Memory.getInt(layout.address());
-      if (result != CudaResult.SUCCESS || count > MAX_PARAMETERS) {
-        return result != CudaResult.SUCCESS ? result : CudaResult.NOT_SUPPORTED;
-      }
-      int end = 0;
-      for (int i = 0; i < count; i++) {
-        int offset = Memory.getInt(layout.address() + 8 + 8L * i);
-        int size = Memory.getInt(layout.address() + 12 + 8L * i);
-        if (offset < 0 || size < 0 || offset > capacity - size) {
-          return CudaResult.INVALID_VALUE;
-        }
-        if (pointers != 0) {
-          Memory.copy(Memory.getLong(pointers + 8L * i), data + offset, size);
-        }
-        end = offset + size;
-      }
-      for (long at = extra; pointers == 0 && at != 0 && Memory.getLong(at) != 0; at += 16) {
-        if (Memory.getLong(at) == 1) {
-          Memory.copy(Memory.getLong(at + 8), data, end);
-        }
-      }
-      Memory.putInt(bytes, end);
-      return CudaResult.SUCCESS;
-    }
+    return parameters.layout(function, count, layout, capacity);
   }
 
   @Override

@@ -4,7 +4,7 @@ import graft.remoting.device.CudaResult;
 import graft.remoting.device.Memory;
 import graft.remoting.server.session.call.Call;
 import graft.remoting.server.session.call.SessionCalls;
-import graft.remoting.server.session.code.CodeCalls;
+import graft.remoting.server.session.code.KernelParameters;
 import graft.remoting.server.session.memory.AccountedDevice;
 import graft.remoting.server.session.memory.TrackedDevice;
 import graft.remoting.server.session.state.HostFunctions;
@@ -64,15 +64,18 @@ public final class GraphNodes implements SessionCalls.GraphNode {
 
   private final AccountedDevice device;
   private final TrackedDevice tracked;
-  private final CodeCalls code;
+  private final KernelParameters parameters;
   private final HostFunctions hostFunctions;
   private final PackedParameters packed = new PackedParameters();
 
   public GraphNodes(
-      AccountedDevice device, TrackedDevice tracked, CodeCalls code, HostFunctions hostFunctions) {
+      AccountedDevice device,
+      TrackedDevice tracked,
+      KernelParameters parameters,
+      HostFunctions hostFunctions) {
     this.device = device;
     this.tracked = tracked;
-    this.code = code;
+    this.parameters = parameters;
     this.hostFunctions = hostFunctions;
   }
 
@@ -96,7 +99,7 @@ public final class GraphNodes implements SessionCalls.GraphNode {
     long own = params + OWN;
     switch (Memory.getInt(params)) {
       case KERNEL -> {
-        boolean kernel = code.isKernel(parts.function());
+        boolean kernel = parameters.isKernel(parts.function());
         Memory.putLong(own, kernel ? 0 : parts.function());
         Memory.putLong(own + KERNEL_KERNEL, kernel ? parts.function() : 0);
         Memory.putLong(own + KERNEL_PARAMETERS, 0);
@@ -243,7 +246,7 @@ public final class GraphNodes implements SessionCalls.GraphNode {
         found = found != 0 ? found : Memory.getLong(own + KERNEL_KERNEL);
         Memory.putLong(function, found);
         result =
-            code.pack(
+            parameters.pack(
                 found,
                 Memory.getLong(own + KERNEL_PARAMETERS),
                 Memory.getLong(own + KERNEL_EXTRA),

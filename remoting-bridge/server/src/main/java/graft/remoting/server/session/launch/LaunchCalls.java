@@ -5,6 +5,7 @@ import graft.remoting.device.CudaResult;
 import graft.remoting.device.Memory;
 import graft.remoting.server.session.call.Call;
 import graft.remoting.server.session.call.SessionCalls;
+import graft.remoting.server.session.code.KernelParameters;
 
 /**
  * The calls that launch kernels. The kernel's parameters arrive packed and are passed to the driver
@@ -18,20 +19,23 @@ public final class LaunchCalls implements SessionCalls.Launch {
   private static final int CONFIG_ATTRIBUTES = 40;
   private static final int CONFIG_COUNT = 48;
 
-  // CUlaunchAttribute, of which CUlaunchAttributeID 4 has the dimensions of clusters.
+  // CUlaunchAttribute, and those of CUlaunchAttributeID that matter here.
   private static final int ATTRIBUTE = 72;
   private static final int ATTRIBUTE_VALUE = 8;
+  private static final int COOPERATIVE = 2;
   private static final int CLUSTER_DIMENSION = 4;
 
   /** More than a cluster can be wide on any GPU. */
   private static final int MOST_WIDTHS = 64;
 
   private final CudaDevice device;
+  private final KernelParameters parameters;
   private final PackedParameters packed = new PackedParameters();
   private final long config = Memory.allocate(CONFIG);
 
-  public LaunchCalls(CudaDevice device) {
+  public LaunchCalls(CudaDevice device, KernelParameters parameters) {
     this.device = device;
+    this.parameters = parameters;
   }
 
   @Override
@@ -46,7 +50,7 @@ public final class LaunchCalls implements SessionCalls.Launch {
       int blockZ,
       int sharedBytes,
       long stream,
-      long parameters,
+      long packedParameters,
       int parameterBytes) {
     return device.cuLaunchKernel(
         function,
@@ -59,7 +63,7 @@ public final class LaunchCalls implements SessionCalls.Launch {
         sharedBytes,
         stream,
         0,
-        packed.extra(parameters, parameterBytes));
+        packed.extra(packedParameters, parameterBytes));
   }
 
   /** Writes the launch's configuration for the calls that take a CUlaunchConfig. */
@@ -100,8 +104,15 @@ public final class LaunchCalls implements SessionCalls.Launch {
       long stream,
       long attributes,
       int attributeCount,
-      long parameters,
+      long packedParameters,
       int parameterBytes) {
+    if (isCooperative(attributes, attributeCount)) {
+      long pointers = parameters.pointersTo(function, packedParameters, parameterBytes);
+      if (pointers != 0) {
+        return device.cuLaunchCooperativeKernel(
+            function, gridX, gridY, gridZ, blockX, blockY, blockZ, sharedBytes, stream, pointers);
+      }
+    }
     configure(
         gridX,
         gridY,
@@ -113,7 +124,8 @@ public final class LaunchCalls implements SessionCalls.Launch {
         stream,
         attributes,
         attributeCount);
-    return device.cuLaunchKernelEx(config, function, 0, packed.extra(parameters, parameterBytes));
+    return device.cuLaunchKernelEx(
+        config, function, 0, packed.extra(packedParameters, parameterBytes));
   }
 
   @Override
@@ -183,6 +195,17 @@ public final class LaunchCalls implements SessionCalls.Launch {
       Memory.putInt(errors + 4L * i, result);
     }
     return CudaResult.SUCCESS;
+  }
+
+  /**
+   * Returns whether a launch is cooperative and nothing else. The driver has a call for these, and
+   * refuses them in a capture (driver 580) if they come with a packed buffer and an attribute.
+   */
+  private static boolean isCooperative(long attributes, int count) {
+    return attributes != 0
+        && count == 1
+        && Memory.getInt(attributes) == COOPERATIVE
+        && Memory.getInt(attributes + ATTRIBUTE_VALUE) == 1;
   }
 
   /** Returns the address of the clusters' width among the attributes, 0 if there is none. */

@@ -5,17 +5,70 @@ import static org.assertj.core.api.Assertions.assertThat;
 import graft.remoting.device.CudaDevice;
 import graft.remoting.device.CudaResult;
 import graft.remoting.device.Memory;
+import graft.remoting.server.session.code.KernelParameters;
 import graft.remoting.server.system.Scratch;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
 import org.junit.jupiter.api.Test;
 
-/** The questions about clusters of every width, and what a client could ask instead. */
+/**
+ * The questions about clusters of every width, and what a client could ask instead; cooperative
+ * launches, whose parameters the driver takes by pointers.
+ */
 final class LaunchCallsTest {
   private static final int ATTRIBUTE = 72;
   private static final int REFUSED = 912;
+  private static final int COOPERATIVE = 2;
 
-  /** A driver that says which grid and which cluster it was asked about, and how often. */
+  /**
+   * A driver that says which grid and which cluster it was asked about, and how often. Its kernels
+   * have a parameter of 8 bytes and one of 4.
+   */
   private static final class Driver implements CudaDevice {
     int questions;
+    boolean knowsParameters = true;
+    final List<String> launches = new ArrayList<>();
+
+    @Override
+    public int cuCtxGetCurrent(long context) {
+      Memory.putLong(context, 1);
+      return CudaResult.SUCCESS;
+    }
+
+    @Override
+    public int cuFuncGetParamInfo(long function, long index, long offset, long size) {
+      if (!knowsParameters) {
+        return CudaResult.NOT_SUPPORTED;
+      }
+      Memory.putLong(offset, 8 * index);
+      Memory.putLong(size, index == 0 ? 8 : 4);
+      return index < 2 ? CudaResult.SUCCESS : CudaResult.INVALID_VALUE;
+    }
+
+    @Override
+    public int cuLaunchCooperativeKernel(
+        long function,
+        int gridX,
+        int gridY,
+        int gridZ,
+        int blockX,
+        int blockY,
+        int blockZ,
+        int sharedBytes,
+        long stream,
+        long parameters) {
+      long first = Memory.getLong(Memory.getLong(parameters));
+      int second = Memory.getInt(Memory.getLong(parameters + 8));
+      launches.add("cooperative " + gridX + " " + stream + ": " + first + ", " + second);
+      return CudaResult.SUCCESS;
+    }
+
+    @Override
+    public int cuLaunchKernelEx(long config, long function, long parameters, long extra) {
+      launches.add("attributes " + Memory.getLong(config + 48));
+      return CudaResult.SUCCESS;
+    }
 
     @Override
     public int cuOccupancyMaxActiveClusters(long clusters, long function, long config) {
@@ -28,7 +81,7 @@ final class LaunchCallsTest {
   }
 
   private final Driver driver = new Driver();
-  private final LaunchCalls calls = new LaunchCalls(driver);
+  private final LaunchCalls calls = new LaunchCalls(driver, new KernelParameters(driver, Set.of()));
 
   private int ask(long attributes, int attributeCount, long errors, long values, int count) {
     return calls.graftOccupancyClusters_v2(
@@ -79,5 +132,64 @@ final class LaunchCallsTest {
       assertThat(ask(its, 1, errors, 0, 1)).isEqualTo(CudaResult.INVALID_VALUE);
       assertThat(driver.questions).isZero();
     }
+  }
+
+  /**
+   * Launches with the attributes and twelve bytes of parameters, of which the record has so many.
+   */
+  private int launch(int[] attributes, int parameterBytes) {
+    try (Scratch its = new Scratch((long) ATTRIBUTE * attributes.length);
+        Scratch parameters = new Scratch(12)) {
+      for (int i = 0; i < attributes.length; i++) {
+        Memory.putInt(its.address() + (long) ATTRIBUTE * i, attributes[i]);
+        Memory.putInt(its.address() + (long) ATTRIBUTE * i + 8, 1);
+      }
+      Memory.putLong(parameters.address(), 41);
+      Memory.putInt(parameters.address() + 8, 42);
+      return calls.graftLaunchEx(
+          null,
+          1,
+          7,
+          1,
+          1,
+          32,
+          1,
+          1,
+          0,
+          3,
+          its.address(),
+          attributes.length,
+          parameterBytes == 0 ? 0 : parameters.address(),
+          parameterBytes);
+    }
+  }
+
+  @Test
+  void aCooperativeLaunchHasItsParametersByPointers() {
+    assertThat(launch(new int[] {COOPERATIVE}, 12)).isZero();
+    assertThat(driver.launches).containsExactly("cooperative 7 3: 41, 42");
+  }
+
+  @Test
+  void withOtherAttributesItsParametersArePacked() {
+    assertThat(launch(new int[] {COOPERATIVE, 4}, 12)).isZero();
+    assertThat(launch(new int[] {4}, 12)).isZero();
+    assertThat(driver.launches).containsExactly("attributes 2", "attributes 1");
+  }
+
+  @Test
+  void noPointerLeadsBeyondTheParametersThatWereSent() {
+    for (int bytes : new int[] {0, 8, 11, -1, Integer.MIN_VALUE}) {
+      driver.launches.clear();
+      assertThat(launch(new int[] {COOPERATIVE}, bytes)).isZero();
+      assertThat(driver.launches).as("%d bytes", bytes).containsExactly("attributes 1");
+    }
+  }
+
+  @Test
+  void aDriverThatDoesNotKnowTheParametersGetsThemPacked() {
+    driver.knowsParameters = false;
+    assertThat(launch(new int[] {COOPERATIVE}, 12)).isZero();
+    assertThat(driver.launches).containsExactly("attributes 1");
   }
 }
