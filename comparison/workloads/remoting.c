@@ -1,4 +1,4 @@
-/* The cost of the channel itself: copies of several sizes with a wait after each, launches, allocation, a round trip. */
+/* The cost of the channel itself: copies of several sizes with a wait after each and queued, launches, allocation, a round trip. */
 #include <stdlib.h>
 
 #include "workload.h"
@@ -54,6 +54,41 @@ static void copies(handle stream) {
   free(pageable);
 }
 
+/* Copies of pinned memory that are queued one after the other, more bytes than a worker keeps at a time: the mean time of a call, and of a
+ * copy in all. */
+static void queued(handle stream) {
+  enum { LEAST = 4 << 10, MOST = 1 << 20, ALL = 128 << 20, ROUNDS = 11 };
+  devptr device = device_memory(MOST);
+  uint8_t *pinned = pinned_memory(ALL / 2);
+  int rounds = options.quick ? 3 : ROUNDS;
+  for (size_t bytes = LEAST; bytes <= MOST; bytes *= 16) {
+    int count = ALL / (int)bytes < 2000 ? ALL / (int)bytes : 2000;
+    for (int to_host = 0; to_host < 2; to_host++) {
+      double call[ROUNDS], copy[ROUNDS];
+      for (int r = -1; r < rounds; r++) {
+        double start = now();
+        for (int i = 0; i < count; i++) {
+          uint8_t *place = pinned + (size_t)i * bytes % (ALL / 2);
+          if (to_host) {
+            CALL(cuMemcpyDtoHAsync_v2(place, device, bytes, stream));
+          } else {
+            CALL(cuMemcpyHtoDAsync_v2(device, place, bytes, stream));
+          }
+        }
+        double issued = now();
+        CALL(cuStreamSynchronize(stream));
+        if (r < 0) continue;
+        call[r] = (issued - start) / count;
+        copy[r] = (now() - start) / count;
+      }
+      figures(to_host ? "queued-device-to-host-call" : "queued-host-to-device-call", bytes, call, rounds, "us");
+      figures(to_host ? "queued-device-to-host" : "queued-host-to-device", bytes, copy, rounds, "us");
+    }
+  }
+  CALL(cuMemFreeHost(pinned));
+  CALL(cuMemFree_v2(device));
+}
+
 static void bursts(handle stream) {
   handle module, function;
   CALL(cuModuleLoadData(&module, ptx));
@@ -107,4 +142,5 @@ void remoting(void) {
   figures("malloc-free", 4 << 20, t, 201, "us");
   bursts(stream);
   copies(stream);
+  queued(stream);
 }

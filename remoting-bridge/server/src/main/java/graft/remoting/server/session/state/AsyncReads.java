@@ -82,6 +82,7 @@ public final class AsyncReads {
                 part,
                 bytes,
                 event,
+                System.nanoTime(),
                 new AtomicBoolean(),
                 new CountDownLatch(1)));
       } else {
@@ -231,7 +232,8 @@ public final class AsyncReads {
     Replies.announce(channel, read.identity(), read.offset(), read.bytes());
   }
 
-  private static void await(PendingRead read) {
+  private void await(PendingRead read) {
+    channel.dataConnections().poll(() -> read.sent().getCount() == 0);
     try {
       read.sent().await();
     } catch (InterruptedException e) {

@@ -12,6 +12,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
  * @param address the memory that the copy fills
  * @param whole the bytes of the whole read
  * @param event the event that is recorded behind the copy
+ * @param queued when it was queued ({@link System#nanoTime})
  * @param claimed set by the thread that sends the part
  * @param sent opened when the part is sent, or announced on the session's stream
  */
@@ -24,5 +25,6 @@ record PendingRead(
     long bytes,
     long whole,
     long event,
+    long queued,
     AtomicBoolean claimed,
     CountDownLatch sent) {}

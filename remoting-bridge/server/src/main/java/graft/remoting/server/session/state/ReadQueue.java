@@ -3,6 +3,7 @@ package graft.remoting.server.session.state;
 import com.google.errorprone.annotations.concurrent.GuardedBy;
 import java.util.ArrayDeque;
 import java.util.List;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
@@ -10,7 +11,7 @@ import java.util.concurrent.atomic.AtomicInteger;
  * sending thread for the next read.
  */
 final class ReadQueue {
-  private static final long PATIENCE_MILLIS = 1;
+  private static final long PATIENCE_NANOS = 1_000_000;
   private static final long LINGER_MILLIS = 20;
 
   private final AtomicInteger size = new AtomicInteger();
@@ -74,7 +75,6 @@ final class ReadQueue {
    * null if the queue has been empty for long; the calling thread then ends.
    */
   synchronized PendingRead awaitOldest() throws InterruptedException {
-    PendingRead seen = null;
     while (true) {
       PendingRead oldest = reads.peek();
       if (oldest == null) {
@@ -85,12 +85,13 @@ final class ReadQueue {
           hasSender = false;
           return null;
         }
-      } else if (oldest.equals(seen) || oldest.onDataConnections()) {
-        return oldest;
-      } else {
-        seen = oldest;
-        wait(PATIENCE_MILLIS);
+        continue;
       }
+      long left = oldest.queued() + PATIENCE_NANOS - System.nanoTime();
+      if (oldest.onDataConnections() || left <= 0) {
+        return oldest;
+      }
+      TimeUnit.NANOSECONDS.timedWait(this, left);
     }
   }
 }
