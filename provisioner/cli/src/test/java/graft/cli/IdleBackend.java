@@ -17,7 +17,7 @@ public final class IdleBackend implements Backend {
   }
 
   @Override
-  public String open() {
+  public String open(boolean makesContext) {
     return "no device";
   }
 

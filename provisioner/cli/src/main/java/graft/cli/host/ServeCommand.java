@@ -127,6 +127,17 @@ public final class ServeCommand implements Callable<Integer> {
   int spare;
 
   @Option(
+      names = "--spare-context",
+      paramLabel = "on|off",
+      defaultValue = "on",
+      description =
+          "Whether a worker has a context on the GPU, and its code is warm, before it gets a"
+              + " session. off: idle spare workers take no memory of the GPU and less of the host;"
+              + " sessions start later, and their first calls are slower (default:"
+              + " ${DEFAULT-VALUE}).")
+  Switch spareContext;
+
+  @Option(
       names = "--max-sessions",
       paramLabel = "N",
       defaultValue = "64",
@@ -329,6 +340,7 @@ public final class ServeCommand implements Callable<Integer> {
       config.certificates(certificates);
     }
     config.spares(spare);
+    config.spareContexts(spareContext == Switch.on);
     config.maxSessions(maxSessions);
     if (maxGuestSessions != null) {
       config.maxGuestSessions(maxGuestSessions);

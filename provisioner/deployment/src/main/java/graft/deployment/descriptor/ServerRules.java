@@ -85,6 +85,7 @@ final class ServerRules {
           "the node '" + gpu.owner().name() + "' itself says who sees the sensors of its GPU",
           "give its graft serve the option --sensors off, and remove the key here");
     }
+    own(gpu, "spare-context", !gpu.server().spareContext(), "whether spare workers have contexts");
     own(gpu, "metrics", !gpu.server().metrics(), "whether it serves metrics");
     own(gpu, "session-log", !gpu.server().sessionLog(), "whether its log shows sessions");
     own(gpu, "accounting", gpu.server().accounting(), "whether it writes accounts");

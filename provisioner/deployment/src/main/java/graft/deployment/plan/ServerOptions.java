@@ -14,8 +14,8 @@ final class ServerOptions {
   private ServerOptions() {}
 
   /**
-   * The options for the limits, the watchdog, the audit trail, the sensors and the views of a GPU's
-   * server; none for what has its default.
+   * The options for the limits, the watchdog, the audit trail, contexts of spare workers, the
+   * sensors and the views of a GPU's server; none for what has its default.
    *
    * @param audit the file of the audit trail, for a server whose audit events go to a file; the
    *     accounts of sessions are beside it
@@ -41,6 +41,10 @@ final class ServerOptions {
           case SYSLOG -> Optional.of(AuditLog.SYSLOG);
           case OFF -> Optional.of(AuditLog.OFF);
         });
+    add(
+        options,
+        "--spare-context",
+        gpu.server().spareContext() ? Optional.empty() : Optional.of("off"));
     add(options, "--sensors", gpu.server().sensors() ? Optional.empty() : Optional.of("off"));
     add(
         options,

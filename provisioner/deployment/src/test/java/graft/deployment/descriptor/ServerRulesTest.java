@@ -51,6 +51,7 @@ class ServerRulesTest {
         "node:big | {}, watchdog: 30s | 6:34: the server of the node 'big' has its own watchdog",
         "node:big | {}, audit: off | 6:31: the server of the node 'big' has its own audit trail",
         "node:big | {}, sensors: off | 6:33: the node 'big' itself says who sees the sensors",
+        "node:big | {}, spare-context: off | 6:39: the node 'big' itself says whether spare workers",
         "node:big | {}, metrics: off | 6:33: the node 'big' itself says whether it serves metrics",
         "node:big | {}, accounting: on | 6:36: the node 'big' itself says whether it writes",
         "node:big | {}, session-log: off | 6:37: the node 'big' itself says whether its log"

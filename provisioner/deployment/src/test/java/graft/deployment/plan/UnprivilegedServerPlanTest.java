@@ -164,6 +164,8 @@ class UnprivilegedServerPlanTest {
         .endsWith("--audit", "off");
     assertThat(options(host.plan(LIMITED.replace("audit: file", "sensors: false"))))
         .endsWith("--sensors", "off");
+    assertThat(options(host.plan(LIMITED.replace("audit: file", "spare-context: false"))))
+        .endsWith("--spare-context", "off");
     assertThat(options(host.plan(LIMITED.replace("audit: file", "watchdog: 30s"))))
         .endsWith("--watchdog", "30s");
     assertThat(

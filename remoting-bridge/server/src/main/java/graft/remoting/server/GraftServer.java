@@ -344,6 +344,7 @@ public final class GraftServer implements AutoCloseable {
         config.spinMicros(),
         config.rdmaPorts(),
         config.sensors(),
+        config.spareContexts(),
         config.workerOptions());
   }
 

@@ -26,6 +26,8 @@ import java.util.Optional;
  * @param audit where audit events go
  * @param accounts where the accounts of sessions go that have ended
  * @param spares the number of spare workers to keep ready
+ * @param spareContexts whether a worker has a context, and its code is warm, before it gets a
+ *     session
  * @param maxSessions the largest number of sessions at one time
  * @param maxGuestSessions the largest number of sessions of one guest at one time
  * @param queueTimeout how long a client may wait for a place while the server or its guest has all
@@ -65,6 +67,7 @@ public record ServerConfig(
     AuditLog audit,
     AuditLog accounts,
     int spares,
+    boolean spareContexts,
     int maxSessions,
     int maxGuestSessions,
     Duration queueTimeout,
@@ -147,6 +150,7 @@ public record ServerConfig(
     private AuditLog audit = AuditLog.none();
     private AuditLog accounts = AuditLog.none();
     private int spares = 1;
+    private boolean spareContexts = true;
     private int maxSessions = 64;
     private int maxGuestSessions = Integer.MAX_VALUE;
     private Duration queueTimeout = Duration.ZERO;
@@ -222,6 +226,12 @@ public record ServerConfig(
     /** Sets the number of spare workers; the default is 1. */
     public Builder spares(int count) {
       spares = count;
+      return this;
+    }
+
+    /** Sets whether a worker has a context before it gets a session; by default it has one. */
+    public Builder spareContexts(boolean made) {
+      spareContexts = made;
       return this;
     }
 
@@ -367,6 +377,7 @@ public record ServerConfig(
           audit,
           accounts,
           spares,
+          spareContexts,
           maxSessions,
           maxGuestSessions,
           queueTimeout,

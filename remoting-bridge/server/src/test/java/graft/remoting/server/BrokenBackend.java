@@ -14,7 +14,7 @@ public final class BrokenBackend implements Backend {
   }
 
   @Override
-  public String open() throws ServerException {
+  public String open(boolean makesContext) throws ServerException {
     throw new ServerException("the broken device does not open: repair it");
   }
 

@@ -33,7 +33,7 @@ public final class EchoBackend implements Backend {
   }
 
   @Override
-  public String open() {
+  public String open(boolean makesContext) {
     return "echo";
   }
 

@@ -18,8 +18,8 @@ public final class FakeBackend implements Backend {
   }
 
   @Override
-  public String open() throws ServerException {
-    device = WarmDevice.open(new FakeCuda(), true);
+  public String open(boolean makesContext) throws ServerException {
+    device = WarmDevice.open(new FakeCuda(), true, makesContext);
     return device.description();
   }
 

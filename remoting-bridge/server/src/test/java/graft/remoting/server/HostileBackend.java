@@ -39,7 +39,7 @@ public final class HostileBackend implements Backend {
   }
 
   @Override
-  public String open() {
+  public String open(boolean makesContext) {
     return "hostile";
   }
 

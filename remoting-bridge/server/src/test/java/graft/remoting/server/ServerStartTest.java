@@ -116,17 +116,31 @@ class ServerStartTest {
   void theWorkersArgumentsHoldNoSecret() {
     WorkerCommand command =
         new WorkerCommand(
-            WorkerMain.class, WorkerJail.none("a test"), folder, 0, List.of(), true, List.of());
+            WorkerMain.class,
+            WorkerJail.none("a test"),
+            folder,
+            0,
+            List.of(),
+            true,
+            true,
+            List.of());
     assertThat(command.arguments(new WorkerKind(DeviceSpec.parse("cuda:1"), false), false))
         .noneMatch(argument -> argument.contains("token"))
-        .endsWith(folder.resolve("workers.sock").toString(), "cuda:1", "0");
+        .endsWith(folder.resolve("workers.sock").toString(), "cuda:1", "0", "true");
   }
 
   @Test
   void aGpusWorkersHaveBothOfJavasCompilers() {
     WorkerCommand command =
         new WorkerCommand(
-            WorkerMain.class, WorkerJail.none("a test"), folder, 0, List.of(), true, List.of());
+            WorkerMain.class,
+            WorkerJail.none("a test"),
+            folder,
+            0,
+            List.of(),
+            true,
+            true,
+            List.of());
     String one = "-XX:TieredStopAtLevel=1";
     assertThat(command.arguments(new WorkerKind(DeviceSpec.parse("software"), false), true))
         .contains(one);

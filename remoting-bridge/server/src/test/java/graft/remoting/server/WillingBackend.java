@@ -52,14 +52,14 @@ public final class WillingBackend implements Backend {
   }
 
   @Override
-  public String open() throws ServerException {
+  public String open(boolean makesContext) throws ServerException {
     CudaDevice willing =
         (CudaDevice)
             Proxy.newProxyInstance(
                 WillingBackend.class.getClassLoader(),
                 new Class<?>[] {CudaDevice.class},
                 (proxy, method, arguments) -> answer(method, arguments));
-    device = WarmDevice.open(willing, false);
+    device = WarmDevice.open(willing, false, makesContext);
     return device.description();
   }
 

@@ -14,6 +14,12 @@ public record Server(
         Optional<Integer> port,
     @Default("1") @Range(min = 0, max = 64) @Doc("The number of spare workers for new sessions.")
         int spare,
+    @Default("true")
+        @Doc(
+            "Whether a worker has a context on the GPU before it gets a session. Without one, spare"
+                + " workers take no memory of the GPU and less of the host, and sessions start"
+                + " later.")
+        boolean spareContext,
     @Default("true") @Doc("Whether it starts when the host boots, where systemd starts services.")
         boolean autostart,
     @Doc(
@@ -57,6 +63,7 @@ public record Server(
     return new Server(
         Optional.empty(),
         spare,
+        spareContext,
         autostart,
         rdmaPorts,
         Limits.NONE,
@@ -73,6 +80,7 @@ public record Server(
     return new Server(
         Optional.of(given),
         spare,
+        spareContext,
         autostart,
         rdmaPorts,
         limits,

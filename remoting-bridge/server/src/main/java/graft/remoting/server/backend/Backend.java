@@ -18,10 +18,11 @@ public interface Backend {
   /**
    * Opens the device before any session, including what takes time, such as creating a context.
    *
+   * @param makesContext whether the first GPU gets its primary context at once
    * @return a description of the device, for the log
    * @throws ServerException if there is no device, with the reason and what to do
    */
-  String open() throws ServerException;
+  String open(boolean makesContext) throws ServerException;
 
   /**
    * Returns the opened device as NVML names GPUs: {@code GPU-} and 36 characters; empty if it has

@@ -21,10 +21,10 @@ public final class CudaBackend implements Backend {
   }
 
   @Override
-  public String open() throws ServerException {
+  public String open(boolean makesContext) throws ServerException {
     gpuDirect = GpuDirect.Setting.parse(System.getenv(GpuDirect.VARIABLE));
     CudaDevice driver = NativeDevice.load();
-    device = WarmDevice.open(driver, false);
+    device = WarmDevice.open(driver, false, makesContext);
     return device.description();
   }
 

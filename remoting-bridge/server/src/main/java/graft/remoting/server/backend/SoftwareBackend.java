@@ -21,7 +21,7 @@ public final class SoftwareBackend implements Backend {
   }
 
   @Override
-  public String open() throws ServerException {
+  public String open(boolean makesContext) throws ServerException {
     String count = System.getenv().getOrDefault("GRAFT_SOFTWARE_DEVICES", "");
     SoftwareDeviceConfig config = SoftwareDeviceConfig.defaults();
     try {
@@ -29,7 +29,7 @@ public final class SoftwareBackend implements Backend {
     } catch (IllegalArgumentException e) {
       throw new ServerException("GRAFT_SOFTWARE_DEVICES=" + count + ": " + e.getMessage(), e);
     }
-    device = WarmDevice.open(SoftwareDevice.create(config), true);
+    device = WarmDevice.open(SoftwareDevice.create(config), true, makesContext);
     return device.description();
   }
 

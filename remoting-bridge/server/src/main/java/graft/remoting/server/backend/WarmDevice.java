@@ -15,7 +15,8 @@ import java.util.UUID;
 import java.util.function.BooleanSupplier;
 
 /**
- * An open device whose first GPU has its primary context already, because creating it takes long.
+ * An open device. Its first GPU may have its primary context already, because creating it takes
+ * long; the context takes memory of the GPU, though.
  */
 public final class WarmDevice {
   private static final int NAME = 256;
@@ -24,18 +25,16 @@ public final class WarmDevice {
   private final boolean memoryIsOurs;
   private final String description;
   private final String uuid;
-  private final long context;
+
+  /** The primary context; 0 if there is none yet. */
+  private long context;
+
   private GpuDirect gpu = GpuDirect.none();
 
   private WarmDevice(
-      PretendingDevice device,
-      boolean memoryIsOurs,
-      String description,
-      String uuid,
-      long context) {
+      PretendingDevice device, boolean memoryIsOurs, String description, String uuid) {
     this.uuid = uuid;
     this.device = device;
-    this.context = context;
     this.memoryIsOurs = memoryIsOurs;
     this.description = description;
   }
@@ -44,9 +43,11 @@ public final class WarmDevice {
    * Opens a device.
    *
    * @param memoryIsOurs whether a device pointer is a pointer of this process
+   * @param makesContext whether the first GPU gets its primary context at once
    * @throws ServerException if there is no GPU or the driver fails, with its result
    */
-  public static WarmDevice open(CudaDevice device, boolean memoryIsOurs) throws ServerException {
+  public static WarmDevice open(CudaDevice device, boolean memoryIsOurs, boolean makesContext)
+      throws ServerException {
     try (Scratch scratch = new Scratch(NAME)) {
       long out = scratch.address();
       check(device.cuInit(0), "start the CUDA driver (cuInit)");
@@ -58,14 +59,24 @@ public final class WarmDevice {
       }
       check(device.cuDeviceGetName(out, NAME, 0), "get the name of the GPU");
       String name = Memory.string(out, NAME);
-      check(device.cuDevicePrimaryCtxRetain(out, 0), "create a context on " + name);
-      long context = Memory.getLong(out);
-      return new WarmDevice(
-          new PretendingDevice(device),
-          memoryIsOurs,
-          count + " x " + name,
-          count == 1 ? uuid(device, out) : "",
-          context);
+      WarmDevice opened =
+          new WarmDevice(
+              new PretendingDevice(device),
+              memoryIsOurs,
+              count + " x " + name,
+              count == 1 ? uuid(device, out) : "");
+      if (makesContext) {
+        check(opened.makeContext(), "create a context on " + name);
+      }
+      return opened;
+    }
+  }
+
+  private int makeContext() {
+    try (Scratch made = new Scratch(Long.BYTES)) {
+      int result = device.cuDevicePrimaryCtxRetain(made.address(), 0);
+      context = result == CudaResult.SUCCESS ? Memory.getLong(made.address()) : 0;
+      return result;
     }
   }
 
@@ -105,15 +116,19 @@ public final class WarmDevice {
 
   /**
    * Executes common calls until a client connects, so that the JIT compiler has compiled their code
-   * by then.
+   * by then. Does nothing without a context, which these calls need.
    */
   public void warmUp(int spinMicros, BooleanSupplier goOn) {
-    new WarmUp(device, spinMicros, goOn).run();
+    if (context != 0) {
+      new WarmUp(device, spinMicros, goOn).run();
+    }
   }
 
   /** Finds out whether UCX can access the first GPU's memory, before the memory is used. */
   void findGpuDirect(GpuDirect.Setting setting) {
-    gpu = GpuDirect.find(device, context, setting, Ucx::graft_ucx_use_gpu);
+    if (context != 0 || makeContext() == CudaResult.SUCCESS) {
+      gpu = GpuDirect.find(device, context, setting, Ucx::graft_ucx_use_gpu);
+    }
   }
 
   /** Enables or disables GPUDirect RDMA, depending on what UCX has connected by. */
@@ -123,6 +138,6 @@ public final class WarmDevice {
 
   /** Begins the worker's session. */
   public RecordHandler session(Channel channel, SessionTerms terms) {
-    return new Session(device, channel, terms, 1, memoryIsOurs, gpu);
+    return new Session(device, channel, terms, context == 0 ? 0 : 1, memoryIsOurs, gpu);
   }
 }

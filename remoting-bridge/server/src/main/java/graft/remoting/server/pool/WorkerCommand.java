@@ -75,6 +75,7 @@ public final class WorkerCommand implements WorkerStarter {
   private final int spinMicros;
   private final String rdmaPorts;
   private final boolean sensors;
+  private final boolean contexts;
   private final List<String> options;
   private final Path pipes;
 
@@ -87,6 +88,7 @@ public final class WorkerCommand implements WorkerStarter {
    * @param spinMicros how long a worker polls for the next record before it sleeps
    * @param rdmaPorts the ports that rdma uses; if empty, UCX chooses them
    * @param sensors whether guests see the sensors of the whole GPU
+   * @param contexts whether a worker has a context before it gets a session
    * @param options further options for the Java runtime
    */
   public WorkerCommand(
@@ -96,6 +98,7 @@ public final class WorkerCommand implements WorkerStarter {
       int spinMicros,
       List<String> rdmaPorts,
       boolean sensors,
+      boolean contexts,
       List<String> options) {
     this.main = main;
     this.jail = jail;
@@ -103,6 +106,7 @@ public final class WorkerCommand implements WorkerStarter {
     this.spinMicros = spinMicros;
     this.rdmaPorts = String.join(",", rdmaPorts);
     this.sensors = sensors;
+    this.contexts = contexts;
     this.options = List.copyOf(options);
     this.pipes = folder.resolve("mps");
   }
@@ -231,6 +235,7 @@ public final class WorkerCommand implements WorkerStarter {
     arguments.add(isConnected ? Integer.toString(CONNECTED) : socket(folder).toString());
     arguments.add(device.toString());
     arguments.add(Integer.toString(spinMicros));
+    arguments.add(Boolean.toString(contexts));
     return arguments;
   }
 

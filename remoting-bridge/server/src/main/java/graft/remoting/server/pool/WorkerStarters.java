@@ -50,7 +50,7 @@ public final class WorkerStarters {
       }
       Path folder = Files.createTempDirectory("graft-doctor");
       WorkerCommand command =
-          new WorkerCommand(Object.class, jail, folder, 0, List.of(), true, List.of());
+          new WorkerCommand(Object.class, jail, folder, 0, List.of(), true, true, List.of());
       try (WorkerStarter starter =
           own(command, jail, folder, DeviceSpec.parse(DeviceSpec.SOFTWARE), 1, cause -> {})) {
         return starter.isolation();

@@ -39,7 +39,11 @@ public final class WorkerMain {
   public static void main(String[] args) {
     int status = 1;
     try {
-      run(args[0], DeviceSpec.parse(args[1]), Integer.parseInt(args[2]));
+      run(
+          args[0],
+          DeviceSpec.parse(args[1]),
+          Integer.parseInt(args[2]),
+          Boolean.parseBoolean(args[3]));
       status = 0;
     } catch (IOException e) {
       // The server has ended, and there is nothing else to report to.
@@ -51,7 +55,8 @@ public final class WorkerMain {
     }
   }
 
-  private static void run(String server, DeviceSpec device, int spinMicros) throws IOException {
+  private static void run(String server, DeviceSpec device, int spinMicros, boolean makesContext)
+      throws IOException {
     ControlSocket control =
         server.startsWith("/")
             ? ControlSocket.connect(Path.of(server))
@@ -61,7 +66,7 @@ public final class WorkerMain {
     Backend backend;
     try {
       backend = find(device.kind());
-      String description = backend.open();
+      String description = backend.open(makesContext);
       addresses.admitClients();
       control.send(new ControlMessage.Ready(description, backend.uuid()));
     } catch (ServerException e) {

@@ -61,7 +61,7 @@ class StarterTest {
     jail = WorkerJail.open(JailConfig.defaults());
     assumeTrue(jail.needsStarter(), "graft-jail has not been built");
     WorkerCommand command =
-        new WorkerCommand(WorkerMain.class, jail, folder, 0, List.of(), true, List.of());
+        new WorkerCommand(WorkerMain.class, jail, folder, 0, List.of(), true, true, List.of());
     Path config = folder.resolve("starter.conf");
     Files.writeString(
         config,
