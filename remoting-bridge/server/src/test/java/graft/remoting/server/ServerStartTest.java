@@ -112,18 +112,14 @@ class ServerStartTest {
     assertThat(socket).doesNotExist();
   }
 
+  private WorkerCommand command() {
+    return new WorkerCommand(
+        WorkerMain.class, WorkerJail.none("a test"), folder, 0, List.of(), true, true, List.of());
+  }
+
   @Test
   void theWorkersArgumentsHoldNoSecret() {
-    WorkerCommand command =
-        new WorkerCommand(
-            WorkerMain.class,
-            WorkerJail.none("a test"),
-            folder,
-            0,
-            List.of(),
-            true,
-            true,
-            List.of());
+    WorkerCommand command = command();
     assertThat(command.arguments(new WorkerKind(DeviceSpec.parse("cuda:1"), false), false))
         .noneMatch(argument -> argument.contains("token"))
         .endsWith(folder.resolve("workers.sock").toString(), "cuda:1", "0", "true");
@@ -131,16 +127,7 @@ class ServerStartTest {
 
   @Test
   void aGpusWorkersHaveBothOfJavasCompilers() {
-    WorkerCommand command =
-        new WorkerCommand(
-            WorkerMain.class,
-            WorkerJail.none("a test"),
-            folder,
-            0,
-            List.of(),
-            true,
-            true,
-            List.of());
+    WorkerCommand command = command();
     String one = "-XX:TieredStopAtLevel=1";
     assertThat(command.arguments(new WorkerKind(DeviceSpec.parse("software"), false), true))
         .contains(one);
