@@ -177,6 +177,20 @@ def loader():
     return {"result": total}
 
 
+def small_tensors():
+    """Small tensors of this machine, each of which is copied to the device by itself."""
+    torch = torch_setup()
+    sums = []
+
+    def step():
+        for i in range(20_000):
+            last = torch.tensor([i]).cuda()
+        sums.append(last.sum())
+
+    times = timed(torch, step, 1, 3)
+    return {**times, "result": [v.item() for v in sums]}
+
+
 def threads():
     torch = torch_setup()
     import threading
@@ -263,8 +277,8 @@ def numba_():
 
 WORKLOADS = {
     "import-torch": import_torch, "resnet50-train": resnet_train, "resnet50-infer": resnet_infer, "gpt2": gpt2,
-    "torch-mixed": torch_mixed, "data-loader": loader, "threads": threads, "torch-compile": compile_,
-    "triton": triton_, "jax": jax_, "cupy": cupy_, "numba": numba_,
+    "torch-mixed": torch_mixed, "data-loader": loader, "small-tensors": small_tensors, "threads": threads,
+    "torch-compile": compile_, "triton": triton_, "jax": jax_, "cupy": cupy_, "numba": numba_,
 }
 
 def run(name):
