@@ -368,10 +368,15 @@ static int create(void *pctx, unsigned int flags, int device) {
 
 GRAFT_EXPORT int cuCtxCreate_v2(void *pctx, unsigned int flags, int device) { return create(pctx, flags, device); }
 
+/* Execution affinity needs MPS, natively too. The driver ignores a count below 0 (driver 580). */
+static int check_affinity(const void *affinity, int affinities) {
+  if (affinities <= 0) return GRAFT_OK;
+  return affinity ? GRAFT_UNSUPPORTED_EXEC_AFFINITY : GRAFT_INVALID_VALUE;
+}
+
 GRAFT_EXPORT int cuCtxCreate_v3(void *pctx, void *affinity, int affinities, unsigned int flags, int device) {
-  if (affinity && affinities) return GRAFT_NOT_SUPPORTED; /* execution affinity needs MPS on the server */
-  if (affinities > 0) return GRAFT_INVALID_VALUE;
-  return create(pctx, flags, device);
+  int r = check_affinity(affinity, affinities);
+  return r ? r : create(pctx, flags, device);
 }
 
 GRAFT_EXPORT int cuCtxCreate_v4(void *pctx, void *parameters, unsigned int flags, int device) {
@@ -382,7 +387,9 @@ GRAFT_EXPORT int cuCtxCreate_v4(void *pctx, void *parameters, unsigned int flags
       void *graphics;
     } p; /* CUctxCreateParams */
     memcpy(&p, parameters, sizeof p);
-    if ((p.affinity && p.affinities) || p.graphics) return GRAFT_NOT_SUPPORTED;
+    if (p.graphics) return GRAFT_NOT_SUPPORTED;
+    int r = p.affinity ? check_affinity(p.affinity, p.affinities) : GRAFT_OK;
+    if (r) return r;
   }
   return create(pctx, flags, device);
 }

@@ -132,8 +132,8 @@ static int prepare(struct graft_object *graph, const struct graft_node_params *g
       t->params.u.conditional.context = NULL;
       t->params.u.conditional.bodies = NULL;
       return 0;
-    case GRAFT_NODE_SIGNAL:
-    case GRAFT_NODE_WAIT: return graft_not_served("a graph node with an external semaphore");
+    case GRAFT_NODE_SIGNAL_SEMAPHORES:
+    case GRAFT_NODE_WAIT_SEMAPHORES: return graft_not_served("a graph node with an external semaphore");
     default: return GRAFT_INVALID_VALUE;
   }
 }

@@ -139,9 +139,17 @@ final class ContextCalls implements SessionCalls.Context {
 
   /**
    * Writes the range of stream priorities. The range is the same in every context of a device, but
-   * CUDA answers only while a context is current.
+   * CUDA answers only while a context is current. If the worker has made none, this one stays for
+   * the client, which uses the first GPU next: making it once takes long enough.
    */
   private void priorities(int dev, long at) {
+    if (dev == 0 && !isActive(dev)) {
+      try (Scratch made = new Scratch(8)) {
+        if (device.cuDevicePrimaryCtxRetain(made.address(), dev) == CudaResult.SUCCESS) {
+          warmContexts |= 1;
+        }
+      }
+    }
     inPrimary(dev, () -> device.cuCtxGetStreamPriorityRange(at, at + 4));
   }
 

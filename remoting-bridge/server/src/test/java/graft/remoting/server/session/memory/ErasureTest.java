@@ -9,10 +9,9 @@ import graft.remoting.server.device.GpuDirect;
 import graft.remoting.server.exchange.GpuLease;
 import graft.remoting.server.exchange.LeasePage;
 import graft.remoting.server.exchange.SessionLimits;
+import graft.remoting.server.session.Records;
 import graft.remoting.server.session.Session;
 import graft.remoting.server.session.SessionTerms;
-import graft.remoting.server.session.call.Dispatcher;
-import graft.remoting.server.system.Scratch;
 import java.io.IOException;
 import java.lang.reflect.Proxy;
 import java.util.ArrayList;
@@ -68,26 +67,12 @@ class ErasureTest {
     return new Session(device, new MemoryChannel(new Random(1)), terms, 1, false, GpuDirect.none());
   }
 
-  private static void send(Session session, String function, boolean waits, long... parameters)
-      throws IOException {
-    int bytes = 16 + 8 * parameters.length;
-    try (Scratch record = new Scratch(bytes)) {
-      Memory.putInt(record.address(), bytes);
-      Memory.putInt(record.address() + 4, Dispatcher.number(function) | (waits ? 1 << 16 : 0));
-      Memory.putLong(record.address() + 8, 0);
-      for (int i = 0; i < parameters.length; i++) {
-        Memory.putLong(record.address() + 16 + 8L * i, parameters[i]);
-      }
-      session.execute(record.address());
-    }
-  }
-
   private List<String> callsOfFreeing(GpuLease lease) throws IOException {
     Session session = session(lease);
-    send(session, "cuMemAlloc_v2", true, 1, BYTES);
+    Records.send(session, "cuMemAlloc_v2", true, 1, BYTES);
     assertThat(calls).contains("cuMemAlloc_v2");
     calls.clear();
-    send(session, "cuMemFree_v2", false, MEMORY);
+    Records.send(session, "cuMemFree_v2", false, MEMORY);
     return calls;
   }
 
