@@ -198,8 +198,9 @@ public final class LaunchCalls implements SessionCalls.Launch {
   }
 
   /**
-   * Returns whether a launch is cooperative and nothing else. The driver has a call for these, and
-   * refuses them in a capture (driver 580) if they come with a packed buffer and an attribute.
+   * Returns whether a launch is cooperative and nothing else. The driver has a call for these,
+   * which takes no packed buffer: launched with an attribute and a packed buffer, an H200 (driver
+   * 580) refused them in a capture.
    */
   private static boolean isCooperative(long attributes, int count) {
     return attributes != 0
