@@ -54,8 +54,8 @@ static void copies(handle stream) {
   free(pageable);
 }
 
-/* Copies of pinned memory that are queued one after the other, more bytes than a worker keeps at a time: the mean time of a call, and of a
- * copy in all. */
+/* Copies of pinned memory that are queued one after the other: the mean time of a call, and of a copy in all. The copies of 64 KiB and more
+ * are more bytes than a worker keeps at a time (64 MiB). */
 static void queued(handle stream) {
   enum { LEAST = 4 << 10, MOST = 1 << 20, ALL = 128 << 20, ROUNDS = 11 };
   devptr device = device_memory(MOST);

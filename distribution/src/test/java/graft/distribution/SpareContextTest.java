@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.AfterAll;
@@ -49,7 +50,7 @@ final class SpareContextTest {
     }
   }
 
-  /** Of the workers that run: one that begins or ends has no arguments. */
+  /** The arguments of the workers that run; a worker that begins or ends has none. */
   private static List<String> argumentsOfWorkers() {
     return server.workers().stream()
         .map(worker -> arguments(worker.pid()))
@@ -61,14 +62,15 @@ final class SpareContextTest {
     try {
       return Files.readString(Path.of("/proc", Long.toString(process), "cmdline"));
     } catch (IOException e) {
-      return ""; // it has ended
+      return ""; // the process has ended
     }
   }
 
   @Test
   void theSpareIsToldToMakeNone() throws Exception {
-    SshHosts.until(() -> !argumentsOfWorkers().isEmpty());
-    assertThat(argumentsOfWorkers())
+    List<String> found = new ArrayList<>();
+    SshHosts.until(() -> found.addAll(argumentsOfWorkers()));
+    assertThat(found)
         .allSatisfy(words -> assertThat(words.split("\0")).endsWith("software", "0", "false"));
   }
 }

@@ -132,9 +132,8 @@ public final class ServeCommand implements Callable<Integer> {
       defaultValue = "on",
       description =
           "Whether a worker has a context on the GPU, and its code is warm, before it gets a"
-              + " session. off: idle spare workers take no memory of the GPU and less of the host;"
-              + " sessions start later, and their first calls are slower (default:"
-              + " ${DEFAULT-VALUE}).")
+              + " session. off: spare workers take no memory of the GPU; sessions start later, and"
+              + " their first calls are slower (default: ${DEFAULT-VALUE}).")
   Switch spareContext;
 
   @Option(

@@ -17,8 +17,7 @@ public record Server(
     @Default("true")
         @Doc(
             "Whether a worker has a context on the GPU before it gets a session. Without one, spare"
-                + " workers take no memory of the GPU and less of the host, and sessions start"
-                + " later.")
+                + " workers take no memory of the GPU, and sessions start later.")
         boolean spareContext,
     @Default("true") @Doc("Whether it starts when the host boots, where systemd starts services.")
         boolean autostart,

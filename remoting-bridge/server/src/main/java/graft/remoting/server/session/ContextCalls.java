@@ -139,8 +139,9 @@ final class ContextCalls implements SessionCalls.Context {
 
   /**
    * Writes the range of stream priorities. The range is the same in every context of a device, but
-   * CUDA answers only while a context is current. If the worker has made none, this one stays for
-   * the client, which uses the first GPU next: making it once takes long enough.
+   * CUDA answers only while a context is current. If the worker has made no context of the first
+   * GPU, the one that is made for this question stays for the client, which uses that GPU next, so
+   * that it is not made twice.
    */
   private void priorities(int dev, long at) {
     if (dev == 0 && !isActive(dev)) {

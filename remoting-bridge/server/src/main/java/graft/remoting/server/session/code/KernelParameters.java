@@ -16,10 +16,12 @@ public final class KernelParameters {
   private final CudaDevice device;
   private final Set<Long> kernels;
 
-  /** Made once, since it serves every launch that needs it. */
+  /** The list that {@link #pointersTo} returns; 0 until it is first called. */
   private long pointers;
 
   /**
+   * Creates the parameters of a session's kernels.
+   *
    * @param kernels the handles that are kernels of libraries, as they are made
    */
   public KernelParameters(CudaDevice device, Set<Long> kernels) {
@@ -71,14 +73,14 @@ public final class KernelParameters {
     }
   }
 
-  /** Is told where a parameter lies among the packed ones. */
+  /** A visitor that is told where each parameter lies among the packed ones. */
   private interface Place {
     void of(int parameter, int offset, int size);
   }
 
   /**
-   * Visits all parameters of a kernel in turn. The error is INVALID_VALUE if the bytes end before
-   * the last parameter does, and else the driver's.
+   * Visits all parameters of a kernel in turn. The result is INVALID_VALUE if a parameter lies
+   * beyond the bytes, and else the driver's.
    */
   private int visit(long function, int bytes, Place place) {
     try (Scratch layout = new Scratch(8 * MOST + 8)) {
@@ -131,9 +133,10 @@ public final class KernelParameters {
   }
 
   /**
-   * Returns the address of pointers to each of a kernel's packed parameters, for calls of the
-   * driver that take no packed buffer. The address holds until the next call. It is 0 if the driver
-   * does not say where they lie (drivers before 12.4), or if the buffer ends before the last one.
+   * Returns the address of a list of pointers to a kernel's packed parameters, for calls of the
+   * driver that take no packed buffer. The next call of this method writes the list anew. The
+   * address is 0 if the driver does not say where the parameters lie (drivers before CUDA 12.4), or
+   * if a parameter lies beyond the buffer.
    */
   public long pointersTo(long function, long packed, int bytes) {
     if (pointers == 0) {

@@ -6,6 +6,7 @@ import graft.remoting.device.Memory;
 import graft.remoting.server.session.call.Call;
 import graft.remoting.server.session.call.SessionCalls;
 import graft.remoting.server.session.code.KernelParameters;
+import graft.remoting.server.session.memory.DeviceState;
 
 /**
  * The calls that launch kernels. The kernel's parameters arrive packed and are passed to the driver
@@ -106,7 +107,7 @@ public final class LaunchCalls implements SessionCalls.Launch {
       int attributeCount,
       long packedParameters,
       int parameterBytes) {
-    if (isCooperative(attributes, attributeCount)) {
+    if (isCooperative(attributes, attributeCount) && DeviceState.mayCapture(device, stream)) {
       long pointers = parameters.pointersTo(function, packedParameters, parameterBytes);
       if (pointers != 0) {
         return device.cuLaunchCooperativeKernel(
@@ -198,9 +199,9 @@ public final class LaunchCalls implements SessionCalls.Launch {
   }
 
   /**
-   * Returns whether a launch is cooperative and nothing else. The driver has a call for these,
-   * which takes no packed buffer: launched with an attribute and a packed buffer, an H200 (driver
-   * 580) refused them in a capture.
+   * Returns whether a launch is cooperative and nothing else. The driver has a call for such
+   * launches, which takes no packed buffer. In a capture it has to be that call: an H200 (driver
+   * 580) refused such launches there with an attribute and a packed buffer.
    */
   private static boolean isCooperative(long attributes, int count) {
     return attributes != 0

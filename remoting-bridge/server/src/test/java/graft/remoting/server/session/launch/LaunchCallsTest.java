@@ -14,7 +14,7 @@ import org.junit.jupiter.api.Test;
 
 /**
  * The questions about clusters of every width, and what a client could ask instead; cooperative
- * launches, whose parameters the driver takes by pointers.
+ * launches, whose parameters the driver takes by pointers in a capture.
  */
 final class LaunchCallsTest {
   private static final int ATTRIBUTE = 72;
@@ -28,11 +28,18 @@ final class LaunchCallsTest {
   private static final class Driver implements CudaDevice {
     int questions;
     boolean knowsParameters = true;
+    boolean captures = true;
     final List<String> launches = new ArrayList<>();
 
     @Override
     public int cuCtxGetCurrent(long context) {
       Memory.putLong(context, 1);
+      return CudaResult.SUCCESS;
+    }
+
+    @Override
+    public int cuStreamIsCapturing(long stream, long status) {
+      Memory.putInt(status, captures ? 1 : 0);
       return CudaResult.SUCCESS;
     }
 
@@ -135,7 +142,8 @@ final class LaunchCallsTest {
   }
 
   /**
-   * Launches with the attributes and twelve bytes of parameters, of which the record has so many.
+   * Launches a kernel with these attributes. The record has so many of the twelve bytes of its
+   * parameters.
    */
   private int launch(int[] attributes, int parameterBytes) {
     try (Scratch its = new Scratch((long) ATTRIBUTE * attributes.length);
@@ -165,9 +173,16 @@ final class LaunchCallsTest {
   }
 
   @Test
-  void aCooperativeLaunchHasItsParametersByPointers() {
+  void aCooperativeLaunchInACaptureHasItsParametersByPointers() {
     assertThat(launch(new int[] {COOPERATIVE}, 12)).isZero();
     assertThat(driver.launches).containsExactly("cooperative 7 3: 41, 42");
+  }
+
+  @Test
+  void withoutACaptureItsParametersArePacked() {
+    driver.captures = false;
+    assertThat(launch(new int[] {COOPERATIVE}, 12)).isZero();
+    assertThat(driver.launches).containsExactly("attributes 1");
   }
 
   @Test
