@@ -10,20 +10,22 @@
 #include "api/objects.h"
 #include "api/rpc.h"
 #include "api/streams.h"
+#include "base/crowd.h"
 #include "base/system.h"
 #include "session/state.h"
 #include "session/stats.h"
 #include "transport/transport.h"
 
-/* Yields the CPU, unless the thread has waited so long that it should sleep. */
-static bool give_way(const struct graft_session *s, uint64_t waited) {
-  if (!s->yields || waited > GRAFT_YIELD_NANOSECONDS) return false;
+/* Yields the CPU, unless the thread has waited so long that it should sleep, or other threads want the CPU. */
+static bool give_way(struct graft_session *s, uint64_t waited, uint64_t now) {
+  if (!s->yields || waited > GRAFT_YIELD_NANOSECONDS || graft_crowd_seen(&s->crowd, now)) return false;
   sched_yield();
+  graft_crowd_yielded(&s->crowd, now, graft_now());
   return true;
 }
 
 /* Receives at least one byte: polls for the configured time, then polls and yields the CPU, then sleeps. */
-static ssize_t receive_some(const struct graft_session *s, void *to, size_t bytes) {
+static ssize_t receive_some(struct graft_session *s, void *to, size_t bytes) {
   const struct graft_connection *c = &s->connection;
   const struct graft_transport *transport = c->transport;
   uint64_t deadline = 0;
@@ -33,7 +35,7 @@ static ssize_t receive_some(const struct graft_session *s, void *to, size_t byte
     if (i % transport->tries) continue;
     uint64_t now = graft_now();
     if (!deadline) deadline = now + (uint64_t)s->config.spin_microseconds * 1000;
-    if (now <= deadline || give_way(s, now - deadline)) continue;
+    if (now <= deadline || give_way(s, now - deadline, now)) continue;
     if (!transport->wait(c, now - deadline)) {
       errno = ECONNRESET;
       return -1;

@@ -18,6 +18,7 @@
 
 #include "api/rpc.h"
 #include "base/config.h"
+#include "base/crowd.h"
 #include "session/data_connections.h"
 #include "session/parts.h"
 #include "session/reads.h"
@@ -55,8 +56,9 @@ struct graft_session {
   bool server_takes; /* GRAFT_TRANSPORT_RINGS: the server reads the ring of requests */
 
   /* ---- Written and read atomically by any thread ---- */
-  int dead;               /* 0, or the error that every call returns */
-  pid_t sender, receiver; /* the threads that write a record and receive answers; kept while there are mirrors */
+  struct graft_crowd crowd; /* whether threads that wait poll */
+  int dead;                 /* 0, or the error that every call returns */
+  pid_t sender, receiver;   /* the threads that write a record and receive answers; kept while there are mirrors */
 
   /* ---- Sending: guarded by send_lock ---- */
   pthread_mutex_t send_lock;

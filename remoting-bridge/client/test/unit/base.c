@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "base/config.h"
+#include "base/crowd.h"
 #include "base/crypto.h"
 #include "unit.h"
 
@@ -156,10 +157,32 @@ static void configuration(void) {
   CHECK(!graft_config_read(&config, 0, reason, sizeof reason) && strstr(reason, "GRAFT_CONFIG"));
 }
 
+/* When threads that wait stop polling. */
+static void crowd(void) {
+  struct graft_crowd crowd = {0};
+  uint64_t now = 1000000000;
+  CHECK(graft_crowd_runnable("1.50 2.00 13.25 17/512 4711\n") == 17);
+  CHECK(graft_crowd_runnable("1,50 2,00 13,25 3/512 4711\n") == 3);
+  const char *const others[] = {"", "\n", "1.50 2.00", "1.50 2.00 13.25 ", "a b c d", "1 2 3 -9/1", "1 2 3 99999999999999999999/1"};
+  for (size_t i = 0; i < sizeof others / sizeof *others; i++) CHECK(!graft_crowd_runnable(others[i]));
+  crowd.looked = now; /* as if it had just been asked how many threads want to run */
+  graft_crowd_yielded(&crowd, now - 100000, now);
+  CHECK(!graft_crowd_seen(&crowd, now));
+  graft_crowd_yielded(&crowd, now - 1000000, now);
+  CHECK(graft_crowd_seen(&crowd, now));
+  now += 90000000;
+  crowd.looked = now;
+  CHECK(graft_crowd_seen(&crowd, now));
+  now += 20000000;
+  crowd.looked = now;
+  CHECK(!graft_crowd_seen(&crowd, now));
+}
+
 void test_base(void) {
   sha256();
   hmac_sha256();
   md2();
   configuration();
   several_servers();
+  crowd();
 }

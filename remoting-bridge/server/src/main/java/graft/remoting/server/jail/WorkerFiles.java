@@ -22,7 +22,10 @@ public final class WorkerFiles {
    */
   private static final int DEPTH = 4;
 
-  /** The files that the dynamic linker and the C library need, if they exist. */
+  /**
+   * The files that the dynamic linker and the C library need, if they exist, and how many threads
+   * want to run.
+   */
   private static final List<String> SYSTEM =
       List.of(
           "/lib/x86_64-linux-gnu",
@@ -31,6 +34,7 @@ public final class WorkerFiles {
           "/usr/lib64",
           "/usr/lib/locale",
           "/etc/ld.so.cache",
+          "/proc/loadavg",
           "/sys/devices/system/cpu",
           "/sys/devices/system/node");
 

@@ -42,8 +42,14 @@ final class WaitCalls implements SessionCalls.Wait {
     if (ready != CudaResult.NOT_READY) {
       return ready;
     }
-    // The wait is on an event, so that it does not include work that other threads of the client
-    // queue in the meantime.
+    return await(call, stream);
+  }
+
+  /**
+   * Waits for the work that is queued in a stream now. The wait is on an event, so that it does not
+   * include work that other threads of the client queue in the meantime.
+   */
+  private int await(Call call, long stream) {
     SessionContext context = state.context();
     long event = context.events().record(stream);
     int slot = call.slot();
@@ -100,6 +106,10 @@ final class WaitCalls implements SessionCalls.Wait {
       // The driver's wait would find nothing to wait for, and costs as much as a query or two.
       boolean isOver = isAll && ready == CudaResult.SUCCESS && !printing.mayPrint();
       return isOver ? ready : device.cuCtxSynchronize();
+    }
+    if (streams.isOne()) {
+      // The driver's wait would keep a CPU busy until it is over, whoever else wants it.
+      return await(call, streams.size() == 0 ? LEGACY : streams.get(0));
     }
     int slot = call.slot();
     state.waiters().awaitContext(state.context(), result -> state.replies().send(slot, result));

@@ -57,6 +57,24 @@ final class WaitCallsTest {
     }
 
     @Override
+    public int cuEventRecord(long event, long stream) {
+      waits.add("event in " + Long.toHexString(stream));
+      return CudaResult.SUCCESS;
+    }
+
+    @Override
+    public int cuEventCreate(long event, int flags) {
+      Memory.putLong(event, 0x8000);
+      return CudaResult.SUCCESS;
+    }
+
+    @Override
+    public int cuEventSynchronize(long event) {
+      waits.add("event");
+      return CudaResult.SUCCESS;
+    }
+
+    @Override
     public int cuMemHostAlloc(long pointer, long bytes, int flags) {
       Memory.putLong(pointer, 0x7000);
       return CudaResult.SUCCESS;
@@ -130,6 +148,37 @@ final class WaitCallsTest {
     driver.query = FAILED;
     assertThat(calls.graftContextSynchronize(null)).isEqualTo(FAILED);
     assertThat(driver.waits).hasSize(2);
+  }
+
+  @Test
+  void aWaitForTheWorkOfOneStreamIsForAnEvent() throws InterruptedException {
+    streams.clear();
+    driver.query = CudaResult.NOT_READY;
+    for (long stream : new long[] {STREAM, 0}) {
+      streams.add(stream);
+      assertThat(calls.graftContextSynchronize(new Call(channel))).isEqualTo(Call.DEFERRED);
+      assertThat(driver.waits.poll(1, TimeUnit.MINUTES))
+          .isEqualTo("event in " + Long.toHexString(stream));
+      assertThat(driver.waits.poll(1, TimeUnit.MINUTES)).isEqualTo("event");
+      streams.clear();
+    }
+    assertThat(driver.waits).isEmpty();
+  }
+
+  @Test
+  void aWaitForMoreIsTheDriversOwn() throws InterruptedException {
+    driver.query = CudaResult.NOT_READY;
+    streams.add(STREAM); // and the legacy stream, of which nothing is known yet
+    assertThat(calls.graftContextSynchronize(new Call(channel))).isEqualTo(Call.DEFERRED);
+    assertThat(driver.waits.poll(1, TimeUnit.MINUTES)).isEqualTo("context");
+    streams.clear();
+    streams.add(STREAM);
+    streams.add(STREAM + 1);
+    assertThat(calls.graftContextSynchronize(new Call(channel))).isEqualTo(Call.DEFERRED);
+    assertThat(driver.waits.poll(1, TimeUnit.MINUTES)).isEqualTo("context");
+    streams.remove(STREAM);
+    assertThat(calls.graftContextSynchronize(new Call(channel))).isEqualTo(Call.DEFERRED);
+    assertThat(driver.waits.poll(1, TimeUnit.MINUTES)).isEqualTo("context");
   }
 
   @Test

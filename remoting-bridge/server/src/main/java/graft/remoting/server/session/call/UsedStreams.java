@@ -95,6 +95,12 @@ public final class UsedStreams {
     return legacy;
   }
 
+  /** Returns whether a single stream may have work, the only one that is kept or the legacy one. */
+  public boolean isOne() {
+    boolean alone = size == 0 ? legacy : size == 1 && (!legacy || streams[0] == 0);
+    return alone && !mayHaveMore();
+  }
+
   public int size() {
     return size;
   }

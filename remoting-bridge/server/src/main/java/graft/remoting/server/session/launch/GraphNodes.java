@@ -102,8 +102,11 @@ public final class GraphNodes implements SessionCalls.GraphNode {
         boolean kernel = parameters.isKernel(parts.function());
         Memory.putLong(own, kernel ? 0 : parts.function());
         Memory.putLong(own + KERNEL_KERNEL, kernel ? parts.function() : 0);
-        Memory.putLong(own + KERNEL_PARAMETERS, 0);
-        Memory.putLong(own + KERNEL_EXTRA, packed.extra(parts.data(), parts.bytes()));
+        // A node with a packed buffer cannot become a cooperative launch (an H200, driver 580).
+        long pointers = parameters.pointersTo(parts.function(), parts.data(), parts.bytes());
+        Memory.putLong(own + KERNEL_PARAMETERS, pointers);
+        Memory.putLong(
+            own + KERNEL_EXTRA, pointers != 0 ? 0 : packed.extra(parts.data(), parts.bytes()));
         Memory.putLong(own + KERNEL_CONTEXT, parts.context());
       }
       case MEMCPY -> {

@@ -28,7 +28,7 @@ public final class SessionState {
    * How many times longer the device is polled than the channel. A wait on another thread costs
    * tens of microseconds, and the driver itself polls until the work has finished.
    */
-  private static final int DEVICE_SPINS = 20;
+  private static final int DEVICE_SPINS = 100;
 
   private static final long POLL_BUSILY_NANOS = 5_000_000;
   private static final long POLL_NANOS = 1_000_000_000;
@@ -46,6 +46,7 @@ public final class SessionState {
   private final Replies replies;
   private final HostFunctions hostFunctions;
   private final GpuMeter meter;
+  private final CpuContention contention = new CpuContention();
 
   /** Only the executor changes this map. */
   private final Map<Long, SessionContext> contexts = new ConcurrentHashMap<>();
@@ -135,7 +136,7 @@ public final class SessionState {
 
   /**
    * Repeats a query until its result is not NOT_READY, for a moment and as long as no other record
-   * has arrived.
+   * has arrived, unless other threads want the CPU.
    *
    * @return the last result
    */
@@ -144,11 +145,16 @@ public final class SessionState {
     if (result != CudaResult.NOT_READY || spinNanos == 0) {
       return result;
     }
-    long limit = System.nanoTime() + spinNanos;
+    long now = System.nanoTime();
+    long limit = now + spinNanos;
+    boolean polls = !contention.isSeen(now);
     try {
-      while (result == CudaResult.NOT_READY && System.nanoTime() < limit && !channel.hasRecord()) {
+      while (result == CudaResult.NOT_READY && polls && now < limit && !channel.hasRecord()) {
         Thread.onSpinWait();
         result = question.getAsInt();
+        long last = now;
+        now = System.nanoTime();
+        polls = !contention.polled(last, now);
       }
     } catch (IOException e) {
       LOG.debug("the client has disconnected: {}", e.getMessage());
@@ -158,21 +164,26 @@ public final class SessionState {
 
   /**
    * Waits for an event on a thread that has nothing else to do. The thread polls, as the driver
-   * does by default, at growing intervals: the driver's own blocking wait takes hundreds of
-   * microseconds to wake up.
+   * does by default, after a while or if other threads want the CPU with pauses: the driver's own
+   * blocking wait takes hundreds of microseconds to wake up.
    */
   public int awaitEvent(long event) {
     long start = System.nanoTime();
+    long now = start;
+    boolean busily = true;
     int result = CudaResult.NOT_READY;
-    while (spinNanos > 0 && result == CudaResult.NOT_READY) {
+    while (spinNanos > 0 && result == CudaResult.NOT_READY && now - start < POLL_NANOS) {
       result = device.cuEventQuery(event);
-      long waited = System.nanoTime() - start;
-      if (waited < POLL_BUSILY_NANOS && !meter.isOutOfTurn()) {
+      long last = now;
+      now = System.nanoTime();
+      boolean outOfTurn = meter.isOutOfTurn();
+      busily = busily && !contention.polled(last, now);
+      busily &= now - start < POLL_BUSILY_NANOS;
+      if (busily && !outOfTurn) {
         Thread.onSpinWait();
-      } else if (waited < POLL_NANOS) {
-        LockSupport.parkNanos(meter.isOutOfTurn() ? POLL_PAUSE_OUT_OF_TURN : POLL_PAUSE_NANOS);
-      } else {
-        break;
+      } else if (result == CudaResult.NOT_READY) {
+        LockSupport.parkNanos(outOfTurn ? POLL_PAUSE_OUT_OF_TURN : POLL_PAUSE_NANOS);
+        now = System.nanoTime();
       }
     }
     return result == CudaResult.NOT_READY || result == CudaResult.SUCCESS

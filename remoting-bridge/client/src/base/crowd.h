@@ -1,0 +1,21 @@
+/* Whether threads that poll compete for CPUs: more threads want to run than there are CPUs, or a thread that yielded the CPU did not get it back for a while. A thread that polls then keeps others from running, one of which it may wait for; the kernel can let a thread of another control group that has slept a lot wait for hundreds of milliseconds. */
+#ifndef GRAFT_CROWD_H
+#define GRAFT_CROWD_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* All zero at first; any thread may use it. */
+struct graft_crowd {
+  uint64_t looked, until;
+  bool crowded;
+};
+
+/* Whether there is contention; now is of graft_now. */
+bool graft_crowd_seen(struct graft_crowd *crowd, uint64_t now);
+/* Notes that a thread yielded the CPU, and ran again. */
+void graft_crowd_yielded(struct graft_crowd *crowd, uint64_t yielded, uint64_t now);
+/* How many threads of the system want to run, as the text of /proc/loadavg says; 0 if it does not. */
+int graft_crowd_runnable(const char *loads);
+
+#endif
