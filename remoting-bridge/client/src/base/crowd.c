@@ -2,10 +2,13 @@
 
 #include <fcntl.h>
 #include <limits.h>
+#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/types.h>
 #include <unistd.h>
+
+#include "base/system.h"
 
 /* How long a thread that yielded is kept off the CPU at least if another one wants it too. */
 #define NOT_RUNNING_NANOSECONDS 500000u
@@ -46,4 +49,11 @@ bool graft_crowd_seen(struct graft_crowd *crowd, uint64_t now) {
 
 void graft_crowd_yielded(struct graft_crowd *crowd, uint64_t yielded, uint64_t now) {
   if (now - yielded >= NOT_RUNNING_NANOSECONDS) __atomic_store_n(&crowd->until, now + LASTS_NANOSECONDS, __ATOMIC_RELAXED);
+}
+
+bool graft_crowd_yield(struct graft_crowd *crowd, uint64_t now) {
+  if (graft_crowd_seen(crowd, now)) return false;
+  sched_yield();
+  graft_crowd_yielded(crowd, now, graft_now());
+  return true;
 }

@@ -11,6 +11,8 @@ struct graft_crowd {
   bool crowded;
 };
 
+/* Yields the CPU; without doing so it returns false if there is contention, so that the thread should sleep. */
+bool graft_crowd_yield(struct graft_crowd *crowd, uint64_t now);
 /* Whether there is contention; now is of graft_now. */
 bool graft_crowd_seen(struct graft_crowd *crowd, uint64_t now);
 /* Notes that a thread yielded the CPU, and ran again. */

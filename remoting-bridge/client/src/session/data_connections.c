@@ -2,7 +2,6 @@
 #include "session/data_connections.h"
 
 #include <errno.h>
-#include <sched.h>
 #include <stdlib.h>
 #include <sys/types.h>
 #include <unistd.h>
@@ -44,9 +43,10 @@ struct graft_transfer {
 /* ---- Sending ---- */
 
 /* Polls, without the lock, until there may be something to send or the time for polling is over. */
-static void look_for_work(const struct graft_data_connections *d) {
-  uint64_t limit = graft_now() + d->next_nanoseconds;
-  while (!__atomic_load_n(&d->first, __ATOMIC_ACQUIRE) && graft_now() < limit) sched_yield();
+static void look_for_work(struct graft_session *session) {
+  const struct graft_data_connections *d = &session->data;
+  uint64_t now = graft_now(), limit = now + d->next_nanoseconds;
+  while (!__atomic_load_n(&d->first, __ATOMIC_ACQUIRE) && now < limit && graft_crowd_yield(&session->crowd, now)) now = graft_now();
 }
 
 /* Counts bytes of a transfer that were sent. Called with the lock held. */
@@ -88,7 +88,7 @@ static void *sender(void *connection) {
     }
     if (soon && !d->first) {
       pthread_mutex_unlock(&d->lock);
-      look_for_work(d);
+      look_for_work(to->session);
       pthread_mutex_lock(&d->lock);
     }
     while (!d->first) pthread_cond_wait(&d->work, &d->lock);
@@ -134,11 +134,11 @@ struct graft_transfer *graft_data_connections_send(struct graft_session *session
 
 void graft_data_connections_wait(struct graft_session *session, struct graft_transfer *t) {
   struct graft_data_connections *d = &session->data;
-  uint64_t limit = graft_now() + d->done_nanoseconds;
+  uint64_t now = graft_now(), limit = now + d->done_nanoseconds;
   for (size_t seen = 0, sent; (sent = __atomic_load_n(&t->sent, __ATOMIC_ACQUIRE)) < t->bytes; seen = sent) {
-    if (sent != seen) limit = graft_now() + d->done_nanoseconds;
-    if (graft_now() >= limit) break;
-    sched_yield();
+    if (sent != seen) limit = now + d->done_nanoseconds;
+    if (now >= limit || !graft_crowd_yield(&session->crowd, now)) break;
+    now = graft_now();
   }
   pthread_mutex_lock(&d->lock);
   while (t->sent < t->bytes) pthread_cond_wait(&d->done, &d->lock);
@@ -157,9 +157,12 @@ static bool receive_all(const struct graft_connection *c, void *to, size_t bytes
 /* Polls for a moment, since the next chunk usually follows soon. */
 static bool receive_head(const struct graft_data_connection *from, struct head *head, bool soon) {
   const struct graft_connection *c = &from->connection;
-  uint64_t limit = soon ? graft_now() + from->session->data.next_nanoseconds : 0;
+  uint64_t now = graft_now(), limit = soon ? now + from->session->data.next_nanoseconds : 0;
   ssize_t n = -1;
-  while (soon && (n = c->transport->try(c, head, sizeof *head)) < 0 && errno == EAGAIN && graft_now() < limit) sched_yield();
+  while (soon && (n = c->transport->try(c, head, sizeof *head)) < 0 && errno == EAGAIN && now < limit &&
+         graft_crowd_yield(&from->session->crowd, now)) {
+    now = graft_now();
+  }
   size_t have = n > 0 ? (size_t)n : 0;
   return n != 0 && receive_all(c, (uint8_t *)head + have, sizeof *head - have);
 }

@@ -1,6 +1,5 @@
 /* The data of reads as it arrives: in answers, which are ordered, and on data connections in any order. */
 #include <pthread.h>
-#include <sched.h>
 #include <stdlib.h>
 #include <time.h>
 
@@ -20,15 +19,15 @@ void graft_read_drop(struct graft_session *s, uint64_t identity) {
 /* Waits a moment for data connections; called with receive_lock held. */
 static void await_arrival(struct graft_session *s, uint64_t since) {
   uint64_t spin = (uint64_t)s->config.spin_microseconds * 1000, most = s->yields ? GRAFT_YIELD_NANOSECONDS : spin, waited;
-  if (graft_now() - since < most) {
+  if (graft_now() - since < most && !graft_crowd_seen(&s->crowd, graft_now())) {
     uint64_t seen = __atomic_load_n(&s->chunks, __ATOMIC_ACQUIRE);
     pthread_mutex_unlock(&s->receive_lock); /* so that the threads that receive can take it */
     while (__atomic_load_n(&s->chunks, __ATOMIC_ACQUIRE) == seen && (waited = graft_now() - since) < most &&
            !graft_session_dead(s)) {
       if (waited < spin) {
         for (int i = 0; i < 32; i++) __builtin_ia32_pause();
-      } else {
-        sched_yield();
+      } else if (!graft_crowd_yield(&s->crowd, graft_now())) {
+        break;
       }
     }
     pthread_mutex_lock(&s->receive_lock);

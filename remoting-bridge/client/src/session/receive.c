@@ -1,7 +1,6 @@
 /* Receives answers and hands them to waiting calls, to the memory of reads, to host functions, and to the program's output. */
 #include <errno.h>
 #include <pthread.h>
-#include <sched.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/types.h>
@@ -10,7 +9,6 @@
 #include "api/objects.h"
 #include "api/rpc.h"
 #include "api/streams.h"
-#include "base/crowd.h"
 #include "base/system.h"
 #include "session/state.h"
 #include "session/stats.h"
@@ -18,10 +16,7 @@
 
 /* Yields the CPU, unless the thread has waited so long that it should sleep, or other threads want the CPU. */
 static bool give_way(struct graft_session *s, uint64_t waited, uint64_t now) {
-  if (!s->yields || waited > GRAFT_YIELD_NANOSECONDS || graft_crowd_seen(&s->crowd, now)) return false;
-  sched_yield();
-  graft_crowd_yielded(&s->crowd, now, graft_now());
-  return true;
+  return s->yields && waited <= GRAFT_YIELD_NANOSECONDS && graft_crowd_yield(&s->crowd, now);
 }
 
 /* Receives at least one byte: polls for the configured time, then polls and yields the CPU, then sleeps. */

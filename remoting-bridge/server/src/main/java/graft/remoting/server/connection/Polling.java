@@ -1,11 +1,13 @@
 package graft.remoting.server.connection;
 
+import graft.remoting.server.system.CpuContention;
 import java.util.function.BooleanSupplier;
 
 /**
  * How the threads of data connections wait: they poll for a moment, then poll while letting other
  * threads run, and only then sleep, because waking a thread takes 0.2 to 0.4 ms in a virtual
- * machine. On hosts with few CPUs, threads sleep after the first moment.
+ * machine. On hosts with few CPUs, and while other threads want the CPUs, threads sleep after the
+ * first moment.
  */
 final class Polling {
   /** How long a connection's thread polls for its next chunk. */
@@ -18,6 +20,7 @@ final class Polling {
 
   private final long spinNanos;
   private final boolean yields;
+  private final CpuContention contention = CpuContention.shared();
 
   Polling(long spinNanos) {
     this.spinNanos = spinNanos;
@@ -40,25 +43,29 @@ final class Polling {
   }
 
   /** Polls a connection on which a chunk has just arrived, letting other threads run. */
-  @SuppressWarnings("ThreadPriorityCheck") // yielding to other threads is the purpose
   <E extends Exception> void pollBehindChunk(Question<E> there) throws E {
-    long start = System.nanoTime();
-    while (!there.isAnswered() && yields && System.nanoTime() - start < CONNECTION_NANOS) {
-      Thread.yield();
-    }
+    poll(0, yields ? CONNECTION_NANOS : 0, there);
   }
 
-  @SuppressWarnings("ThreadPriorityCheck") // yielding to other threads is the purpose
   private <E extends Exception> void poll(long limit, Question<E> question) throws E {
+    poll(spinNanos, limit, question);
+  }
+
+  /** Polls without pause at first, and then lets other threads run. */
+  @SuppressWarnings("ThreadPriorityCheck") // yielding to other threads is the purpose
+  private <E extends Exception> void poll(long spins, long limit, Question<E> question) throws E {
     long start = System.nanoTime();
-    long waited = 0;
-    while (waited < limit && !question.isAnswered()) {
-      if (waited < spinNanos) {
+    long now = start;
+    boolean polls = true;
+    while (polls && now - start < limit && !question.isAnswered()) {
+      if (now - start < spins) {
         Thread.onSpinWait();
       } else {
         Thread.yield();
       }
-      waited = System.nanoTime() - start;
+      long last = now;
+      now = System.nanoTime();
+      polls = now - start < spins || !contention.polled(last, now);
     }
   }
 }

@@ -7,6 +7,7 @@ import graft.remoting.server.connection.DataConnections;
 import graft.remoting.server.connection.Sender;
 import graft.remoting.server.exchange.GpuLease;
 import graft.remoting.server.session.memory.HostMemory;
+import graft.remoting.server.system.CpuContention;
 import java.io.IOException;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
@@ -46,7 +47,7 @@ public final class SessionState {
   private final Replies replies;
   private final HostFunctions hostFunctions;
   private final GpuMeter meter;
-  private final CpuContention contention = new CpuContention();
+  private final CpuContention contention = CpuContention.shared();
 
   /** Only the executor changes this map. */
   private final Map<Long, SessionContext> contexts = new ConcurrentHashMap<>();

@@ -1,4 +1,4 @@
-package graft.remoting.server.session.state;
+package graft.remoting.server.system;
 
 import com.google.errorprone.annotations.concurrent.GuardedBy;
 import java.io.IOException;
@@ -16,7 +16,7 @@ import java.util.Arrays;
  * CPU evenly between them: a thread of another control group that has slept a lot can wait for
  * hundreds of milliseconds. Thread-safe.
  */
-final class CpuContention {
+public final class CpuContention {
   /** How long a poll takes at least if the thread was not running meanwhile. */
   private static final long NOT_RUNNING_NANOS = 500_000;
 
@@ -31,6 +31,8 @@ final class CpuContention {
 
   private static final Path CPUS = Path.of("/sys/devices/system/cpu/online");
 
+  private static final CpuContention SHARED = new CpuContention(LOADS, CPUS);
+
   private final int cpus;
 
   /** Null if this system does not say what its load is. */
@@ -41,11 +43,12 @@ final class CpuContention {
   private final ByteBuffer text = ByteBuffer.allocateDirect(128);
 
   private volatile long until = System.nanoTime();
-  private volatile long looked = until - LOOK_NANOS;
+  private volatile long looked = System.nanoTime() - LOOK_NANOS;
   private volatile boolean isCrowded;
 
-  CpuContention() {
-    this(LOADS, CPUS);
+  /** Returns what all threads of this process share. */
+  public static CpuContention shared() {
+    return SHARED;
   }
 
   /** Reads other files than the system's, for tests. */
@@ -71,7 +74,7 @@ final class CpuContention {
   }
 
   /** Returns whether there is contention; {@code now} is of System.nanoTime. */
-  boolean isSeen(long now) {
+  public boolean isSeen(long now) {
     if (now - looked >= LOOK_NANOS) {
       looked = now;
       isCrowded = look();
@@ -85,7 +88,7 @@ final class CpuContention {
    * @param last when it polled before, without a pause since
    * @return whether there is contention
    */
-  boolean polled(long last, long now) {
+  public boolean polled(long last, long now) {
     if (now - last >= NOT_RUNNING_NANOS) {
       until = now + LASTS_NANOS;
     }

@@ -1,4 +1,4 @@
-package graft.remoting.server.session.state;
+package graft.remoting.server.system;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
