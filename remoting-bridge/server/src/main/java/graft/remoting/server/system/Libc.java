@@ -119,6 +119,8 @@ public final class Libc {
 
   public static native int geteuid();
 
+  public static native int malloc_trim(long kept);
+
   public static native int close(int fd);
 
   static native long recv(int fd, long buffer, long length, int flags);

@@ -74,7 +74,10 @@ public final class WorkerMain {
       return;
     }
     backend.warmUp(spinMicros, () -> !control.hasMessage());
+    IdleMemory memory = new IdleMemory();
+    memory.begin();
     ControlSocket.Received received = control.receive();
+    memory.end();
     if (received == null) {
       return;
     }
@@ -87,8 +90,8 @@ public final class WorkerMain {
     GuestUse use = GuestUse.map(received.fds().get(1), start.slots(), start.slot(), start.limits());
     GpuLease lease = GpuLease.map(received.fds().get(2));
     lease.tell(use.activity());
-    List<Integer> memory = received.fds().subList(FIXED, received.fds().size());
-    new WorkerSession(control, backend, client, start, use, lease, memory, spinMicros, output)
+    List<Integer> shared = received.fds().subList(FIXED, received.fds().size());
+    new WorkerSession(control, backend, client, start, use, lease, shared, spinMicros, output)
         .run();
   }
 
