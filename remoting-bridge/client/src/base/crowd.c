@@ -36,7 +36,7 @@ static bool is_crowded(void) {
   ssize_t n = read(file, text, sizeof text - 1);
   close(file);
   text[n < 0 ? 0 : n] = 0;
-  return graft_crowd_runnable(text) > __atomic_load_n(&cpus, __ATOMIC_RELAXED);
+  return graft_crowd_runnable(text) >= __atomic_load_n(&cpus, __ATOMIC_RELAXED);
 }
 
 bool graft_crowd_seen(struct graft_crowd *crowd, uint64_t now) {

@@ -1,4 +1,4 @@
-/* Whether threads that poll compete for CPUs: more threads want to run than there are CPUs, or a thread that yielded the CPU did not get it back for a while. A thread that polls then keeps others from running, one of which it may wait for; the kernel can let a thread of another control group that has slept a lot wait for hundreds of milliseconds. */
+/* Whether threads that poll compete for CPUs: as many threads want to run as there are CPUs, so that none is left for one that wakes, or a thread that yielded the CPU did not get it back for a while. A thread that polls then keeps others from running, one of which it may wait for; the kernel can let a thread of another control group that has slept a lot wait for hundreds of milliseconds. */
 #ifndef GRAFT_CROWD_H
 #define GRAFT_CROWD_H
 

@@ -10,11 +10,11 @@ import java.nio.file.StandardOpenOption;
 import java.util.Arrays;
 
 /**
- * Whether threads that poll compete for the host's CPUs: more threads want to run than there are
- * CPUs, or a thread that polls finds that it did not run for a while. A thread that polls without
- * pause then keeps others from running, one of which it may wait for. The kernel does not share the
- * CPU evenly between them: a thread of another control group that has slept a lot can wait for
- * hundreds of milliseconds. Thread-safe.
+ * Whether threads that poll compete for the host's CPUs: as many threads want to run as there are
+ * CPUs, so that none is left for one that wakes, or a thread that polls finds that it did not run
+ * for a while. A thread that polls without pause then keeps others from running, one of which it
+ * may wait for. The kernel does not share the CPU evenly between them: a thread of another control
+ * group that has slept a lot can wait for hundreds of milliseconds. Thread-safe.
  */
 public final class CpuContention {
   /** How long a poll takes at least if the thread was not running meanwhile. */
@@ -110,7 +110,7 @@ public final class CpuContention {
       for (; at < length && text.get(at) >= '0' && text.get(at) <= '9'; at++) {
         runnable = Math.min(runnable, 1 << 20) * 10 + text.get(at) - '0';
       }
-      return runnable > cpus;
+      return runnable >= cpus;
     } catch (IOException e) {
       return false;
     }

@@ -24,7 +24,7 @@ final class CpuContentionTest {
     loads = folder.resolve("loadavg");
     online = Files.writeString(folder.resolve("online"), "0-2,5\n");
     now = System.nanoTime() + 1_000_000 * MILLI; // later than any contention of a test is created
-    say("1.50 2.00 13.25 4/512 4711\n");
+    say("1.50 2.00 13.25 3/512 4711\n");
   }
 
   private void say(String text) throws IOException {
@@ -36,13 +36,13 @@ final class CpuContentionTest {
   }
 
   @Test
-  void asManyRunnableThreadsAsThereAreCpusAreNone() throws IOException {
+  void thereIsNoneWhileACpuIsLeft() throws IOException {
     CpuContention contention = contention();
     assertThat(contention.isSeen(now)).isFalse();
-    say("1.50 2.00 13.25 5/512 4711\n");
+    say("1.50 2.00 13.25 4/512 4711\n");
     assertThat(contention.isSeen(now)).as("it is not asked again at once").isFalse();
     assertThat(contention.isSeen(now + MILLI)).isTrue();
-    say("1.50 2.00 13.25 3/512 4711\n");
+    say("1.50 2.00 13.25 1/512 4711\n");
     assertThat(contention.polled(now + 2 * MILLI, now + 2 * MILLI)).as("it is over").isFalse();
   }
 
