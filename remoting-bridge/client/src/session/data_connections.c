@@ -2,6 +2,7 @@
 #include "session/data_connections.h"
 
 #include <errno.h>
+#include <sched.h>
 #include <stdlib.h>
 #include <sys/types.h>
 #include <unistd.h>
@@ -42,11 +43,19 @@ struct graft_transfer {
 
 /* ---- Sending ---- */
 
+/* Yields the CPU, so that a thread which began to poll at this time polls on. Without doing so it returns false when the time for polling is over: that is the configured one, and longer only while a CPU is left. */
+static bool polls_on(struct graft_session *session, uint64_t began) {
+  uint64_t now = graft_now(), polled = now - began;
+  if (polled >= session->data.next_nanoseconds) return false;
+  if (polled >= (uint64_t)session->config.spin_microseconds * 1000) return graft_crowd_yield(&session->crowd, now);
+  sched_yield();
+  return true;
+}
+
 /* Polls, without the lock, until there may be something to send or the time for polling is over. */
 static void look_for_work(struct graft_session *session) {
-  const struct graft_data_connections *d = &session->data;
-  uint64_t now = graft_now(), limit = now + d->next_nanoseconds;
-  while (!__atomic_load_n(&d->first, __ATOMIC_ACQUIRE) && now < limit && graft_crowd_yield(&session->crowd, now)) now = graft_now();
+  uint64_t began = graft_now();
+  while (!__atomic_load_n(&session->data.first, __ATOMIC_ACQUIRE) && polls_on(session, began)) continue;
 }
 
 /* Counts bytes of a transfer that were sent. Called with the lock held. */
@@ -157,12 +166,9 @@ static bool receive_all(const struct graft_connection *c, void *to, size_t bytes
 /* Polls for a moment, since the next chunk usually follows soon. */
 static bool receive_head(const struct graft_data_connection *from, struct head *head, bool soon) {
   const struct graft_connection *c = &from->connection;
-  uint64_t now = graft_now(), limit = soon ? now + from->session->data.next_nanoseconds : 0;
+  uint64_t began = graft_now();
   ssize_t n = -1;
-  while (soon && (n = c->transport->try(c, head, sizeof *head)) < 0 && errno == EAGAIN && now < limit &&
-         graft_crowd_yield(&from->session->crowd, now)) {
-    now = graft_now();
-  }
+  while (soon && (n = c->transport->try(c, head, sizeof *head)) < 0 && errno == EAGAIN && polls_on(from->session, began)) continue;
   size_t have = n > 0 ? (size_t)n : 0;
   return n != 0 && receive_all(c, (uint8_t *)head + have, sizeof *head - have);
 }

@@ -18,8 +18,9 @@ void graft_read_drop(struct graft_session *s, uint64_t identity) {
 
 /* Waits a moment for data connections; called with receive_lock held. */
 static void await_arrival(struct graft_session *s, uint64_t since) {
-  uint64_t spin = (uint64_t)s->config.spin_microseconds * 1000, most = s->yields ? GRAFT_YIELD_NANOSECONDS : spin, waited;
-  if (graft_now() - since < most && !graft_crowd_seen(&s->crowd, graft_now())) {
+  uint64_t now = graft_now(), spin = (uint64_t)s->config.spin_microseconds * 1000, waited;
+  uint64_t most = s->yields && !graft_crowd_seen(&s->crowd, now) ? GRAFT_YIELD_NANOSECONDS : spin;
+  if (now - since < most) {
     uint64_t seen = __atomic_load_n(&s->chunks, __ATOMIC_ACQUIRE);
     pthread_mutex_unlock(&s->receive_lock); /* so that the threads that receive can take it */
     while (__atomic_load_n(&s->chunks, __ATOMIC_ACQUIRE) == seen && (waited = graft_now() - since) < most &&

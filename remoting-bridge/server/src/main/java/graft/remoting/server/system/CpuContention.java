@@ -29,6 +29,7 @@ public final class CpuContention {
   /** What the system says of its load: three averages, and "RUNNABLE/ALL" threads. */
   private static final Path LOADS = Path.of("/proc/loadavg");
 
+  /** All CPUs of the machine, also those that this process may not use: the load is of all. */
   private static final Path CPUS = Path.of("/sys/devices/system/cpu/online");
 
   private static final CpuContention SHARED = new CpuContention(LOADS, CPUS);
@@ -53,7 +54,7 @@ public final class CpuContention {
 
   /** Reads other files than the system's, for tests. */
   CpuContention(Path load, Path online) {
-    int number = 0;
+    int number;
     FileChannel file = null;
     try {
       number = cpus(Files.readString(online));
