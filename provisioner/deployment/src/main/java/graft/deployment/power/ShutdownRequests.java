@@ -1,11 +1,12 @@
 package graft.deployment.power;
 
 import graft.common.GraftException;
+import graft.guests.connection.ContainerConnection;
 import graft.guests.connection.Ended;
 import graft.guests.connection.GuestConnection;
 import graft.guests.connection.GuestConnectionException;
-import graft.guests.connection.GuestConnections;
 import graft.hypervisors.libvirt.Guest;
+import graft.hypervisors.libvirt.calls.HypervisorException;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
@@ -30,6 +31,7 @@ public final class ShutdownRequests {
   private final Guest guest;
   private final String name;
   private int requests;
+  private boolean ended;
   private Optional<String> failure = Optional.empty();
 
   /**
@@ -59,10 +61,32 @@ public final class ShutdownRequests {
     }
     requests++;
     if (guest.isContainer()) {
-      // libvirt would send SIGTERM to init, by which busybox restarts and systemd executes itself.
-      failure = powerOff(GuestConnections.local(guest));
+      failure = ask(new ContainerConnection(guest));
     } else {
       guest.shutdown();
+    }
+  }
+
+  /**
+   * Asks a container. libvirt would send SIGTERM to init, by which busybox restarts and systemd
+   * executes itself.
+   *
+   * <p>One whose init had ended at the last request already has had its time: libvirt no longer
+   * looks, and has to be told.
+   */
+  private Optional<String> ask(ContainerConnection container) {
+    try {
+      boolean before = ended;
+      ended = container.hasEnded();
+      if (!ended) {
+        return powerOff(container);
+      }
+      if (before) {
+        cutPower();
+      }
+      return Optional.empty();
+    } catch (HypervisorException e) {
+      return Optional.of(e.getMessage());
     }
   }
 

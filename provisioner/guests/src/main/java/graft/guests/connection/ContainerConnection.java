@@ -46,6 +46,15 @@ public final class ContainerConnection implements GuestConnection {
     this.guest = guest;
   }
 
+  /**
+   * Whether the container's first process has ended. libvirt may say even then that the container
+   * runs: it does so until somebody ends it, if another process of the container did not end within
+   * seconds of being killed, like one that waits for a disk.
+   */
+  public boolean hasEnded() {
+    return ContainerProcess.init(guest.process()).isEmpty();
+  }
+
   private ContainerProcess enter(List<String> words) {
     return entered(() -> ContainerProcess.start(guest.process(), words));
   }

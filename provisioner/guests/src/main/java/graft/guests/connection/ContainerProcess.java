@@ -10,6 +10,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.OptionalInt;
+import java.util.OptionalLong;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
 
@@ -100,7 +101,7 @@ final class ContainerProcess {
 
   private static List<String> command(int controller, String enter, List<String> words)
       throws IOException {
-    long init = init(controller);
+    long init = init(controller).orElseThrow(() -> new IOException("its first process has ended"));
     List<String> cgroups = Cgroups.of(init, PROC);
     List<String> command = new ArrayList<>(List.of("/bin/sh", "-c", enter, "sh"));
     command.add(String.valueOf(cgroups.size()));
@@ -111,22 +112,35 @@ final class ContainerProcess {
     return command;
   }
 
-  /** The child of libvirt's process that is number 1 in a process namespace of its own. */
-  private static long init(int controller) throws IOException {
+  /**
+   * The container's first process: the child of libvirt's process that is number 1 in a process
+   * namespace of its own.
+   *
+   * @param controller the number of libvirt's process that holds the container
+   * @return empty if it has ended
+   */
+  static OptionalLong init(int controller) {
     List<ProcessHandle> children =
         ProcessHandle.of(controller).map(handle -> handle.children().toList()).orElse(List.of());
-    for (ProcessHandle child : children) {
-      for (String line : Files.readAllLines(PROC.resolve(child.pid() + "/status"))) {
+    return children.stream()
+        .mapToLong(ProcessHandle::pid)
+        .filter(ContainerProcess::isFirst)
+        .findFirst();
+  }
+
+  private static boolean isFirst(long process) {
+    try {
+      for (String line : Files.readAllLines(PROC.resolve(process + "/status"))) {
         // "NSpid:", the number here, the numbers in the namespaces within
         String[] numbers = line.split("\\s+", -1);
-        if (numbers[0].equals("NSpid:")
-            && numbers.length > 2
-            && numbers[numbers.length - 1].equals("1")) {
-          return child.pid();
+        if (numbers[0].equals("NSpid:")) {
+          return numbers.length > 2 && numbers[numbers.length - 1].equals("1");
         }
       }
+      return false;
+    } catch (IOException e) {
+      return false; // it has just ended
     }
-    throw new IOException("its first process has ended");
   }
 
   /**
