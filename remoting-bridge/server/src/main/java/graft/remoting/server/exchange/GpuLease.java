@@ -2,6 +2,7 @@ package graft.remoting.server.exchange;
 
 import com.google.errorprone.annotations.concurrent.GuardedBy;
 import graft.remoting.device.Memory;
+import graft.remoting.server.system.CpuContention;
 import graft.remoting.server.system.Libc;
 import java.io.IOException;
 import java.util.function.LongSupplier;
@@ -22,6 +23,8 @@ public final class GpuLease {
    */
   private static final long POLL_NANOS =
       Runtime.getRuntime().availableProcessors() < 4 ? 0 : 1_000_000;
+
+  private static final CpuContention CONTENTION = CpuContention.shared();
 
   private final long page;
   private final LongSupplier nanos;
@@ -144,19 +147,23 @@ public final class GpuLease {
     return true;
   }
 
-  /** Polls for a while. Returns false when it is time to sleep. */
+  /**
+   * Polls for a while, unless other threads want the CPU. Returns false when it is time to sleep.
+   */
   private boolean pollsOn(long began) {
     long from;
     synchronized (this) {
       from = Math.max(began, alerted);
     }
-    while (!isHeld()) {
-      if (System.nanoTime() - from > POLL_NANOS) {
-        return false;
-      }
+    long now = System.nanoTime();
+    boolean polls = POLL_NANOS > 0 && !CONTENTION.isSeen(now);
+    while (polls && now - from <= POLL_NANOS && !isHeld()) {
       Thread.onSpinWait();
+      long last = now;
+      now = System.nanoTime();
+      polls = !CONTENTION.polled(last, now);
     }
-    return true;
+    return isHeld();
   }
 
   /** Sleeps until the server says something. Returns whether the thread was interrupted. */

@@ -30,7 +30,6 @@ final class IdleMemory {
   }
 
   private static void trim() {
-    System.gc();
     Libc.malloc_trim(0);
   }
 
