@@ -50,16 +50,20 @@ final class WaitCalls implements SessionCalls.Wait {
    * include work that other threads of the client queue in the meantime.
    */
   private int await(Call call, long stream) {
+    return await(call, new long[] {state.context().events().record(stream)});
+  }
+
+  /** Waits for events of the current context's pool, and gives them back. */
+  private int await(Call call, long[] events) {
     SessionContext context = state.context();
-    long event = context.events().record(stream);
     int slot = call.slot();
     state
         .waiters()
-        .await(
+        .awaitAll(
             context,
-            event,
+            events,
             result -> {
-              context.events().give(event);
+              context.events().give(events);
               state.replies().send(slot, result);
             });
     return Call.DEFERRED;
@@ -107,9 +111,11 @@ final class WaitCalls implements SessionCalls.Wait {
       boolean isOver = isAll && ready == CudaResult.SUCCESS && !printing.mayPrint();
       return isOver ? ready : device.cuCtxSynchronize();
     }
-    if (streams.isOne()) {
-      // The driver's wait would keep a CPU busy until it is over, whoever else wants it.
-      return await(call, streams.size() == 0 ? LEGACY : streams.get(0));
+    // The driver's wait would keep a CPU busy until it is over, whoever else wants it.
+    boolean isDrivers = streams.mayHaveMore() || mayCapture();
+    long[] events = isDrivers ? new long[0] : state.context().events().recordAll(streams.all());
+    if (events.length > 0) {
+      return await(call, events);
     }
     int slot = call.slot();
     state.waiters().awaitContext(state.context(), result -> state.replies().send(slot, result));

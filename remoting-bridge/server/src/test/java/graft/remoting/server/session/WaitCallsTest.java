@@ -28,6 +28,7 @@ import org.junit.jupiter.api.Test;
 final class WaitCallsTest {
   private static final long STREAM = 0x5000;
   private static final long CAPTURED = 0x6000;
+  private static final long OF_ANOTHER_CONTEXT = 0x7000;
   private static final int FAILED = 700;
 
   /** A driver of whose streams one may be captured. */
@@ -35,6 +36,7 @@ final class WaitCallsTest {
     final List<Long> queries = new ArrayList<>();
     final BlockingQueue<String> waits = new LinkedBlockingQueue<>();
     int query = CudaResult.SUCCESS;
+    int created;
     CountDownLatch freeing = new CountDownLatch(0);
 
     @Override
@@ -58,13 +60,16 @@ final class WaitCallsTest {
 
     @Override
     public int cuEventRecord(long event, long stream) {
+      if (stream == OF_ANOTHER_CONTEXT) {
+        return CudaResult.INVALID_HANDLE;
+      }
       waits.add("event in " + Long.toHexString(stream));
       return CudaResult.SUCCESS;
     }
 
     @Override
     public int cuEventCreate(long event, int flags) {
-      Memory.putLong(event, 0x8000);
+      Memory.putLong(event, 0x8000 + ++created);
       return CudaResult.SUCCESS;
     }
 
@@ -166,19 +171,57 @@ final class WaitCallsTest {
   }
 
   @Test
-  void aWaitForMoreIsTheDriversOwn() throws InterruptedException {
+  void aWaitForTheWorkOfSeveralStreamsIsForAnEventInEach() throws InterruptedException {
     driver.query = CudaResult.NOT_READY;
     streams.add(STREAM); // and the legacy stream, of which nothing is known yet
+    streams.add(STREAM + 1);
     assertThat(calls.graftContextSynchronize(new Call(channel))).isEqualTo(Call.DEFERRED);
-    assertThat(driver.waits.poll(1, TimeUnit.MINUTES)).isEqualTo("context");
+    assertThat(next(5))
+        .containsExactly("event in 5000", "event in 5001", "event in 0", "event", "event");
+    assertThat(next(1)).containsExactly("event");
     streams.clear();
     streams.add(STREAM);
     streams.add(STREAM + 1);
+    streams.remove(STREAM);
+    streams.clear();
+    streams.add(0);
+    streams.add(STREAM);
     assertThat(calls.graftContextSynchronize(new Call(channel))).isEqualTo(Call.DEFERRED);
-    assertThat(driver.waits.poll(1, TimeUnit.MINUTES)).isEqualTo("context");
+    assertThat(next(4)).containsExactly("event in 0", "event in 5000", "event", "event");
+    assertThat(driver.waits).isEmpty();
+  }
+
+  @Test
+  void aWaitForMoreIsTheDriversOwn() throws InterruptedException {
+    driver.query = CudaResult.NOT_READY;
+    streams.add(STREAM);
+    streams.add(STREAM + 1);
     streams.remove(STREAM);
     assertThat(calls.graftContextSynchronize(new Call(channel))).isEqualTo(Call.DEFERRED);
-    assertThat(driver.waits.poll(1, TimeUnit.MINUTES)).isEqualTo("context");
+    assertThat(next(1)).as("the work of a stream that is gone").containsExactly("context");
+    streams.clear();
+    streams.add(STREAM);
+    streams.add(CAPTURED);
+    assertThat(calls.graftContextSynchronize(new Call(channel))).isEqualTo(Call.DEFERRED);
+    assertThat(next(1)).as("a capture must not get an event").containsExactly("context");
+    streams.clear();
+    streams.add(STREAM);
+    streams.add(OF_ANOTHER_CONTEXT);
+    assertThat(calls.graftContextSynchronize(new Call(channel))).isEqualTo(Call.DEFERRED);
+    assertThat(next(2)).containsExactly("event in 5000", "context");
+    assertThat(driver.created).as("the event was given back").isEqualTo(2);
+    assertThat(calls.graftContextSynchronize(new Call(channel))).isEqualTo(Call.DEFERRED);
+    assertThat(next(2)).containsExactly("event in 5000", "context");
+    assertThat(driver.created).isEqualTo(2);
+  }
+
+  /** The driver's next waits and recorded events. */
+  private List<String> next(int count) throws InterruptedException {
+    List<String> all = new ArrayList<>();
+    while (all.size() < count) {
+      all.add(driver.waits.poll(1, TimeUnit.MINUTES));
+    }
+    return all;
   }
 
   @Test

@@ -1,6 +1,8 @@
 package graft.remoting.server.session.call;
 
+import java.util.Arrays;
 import java.util.function.LongConsumer;
+import java.util.stream.LongStream;
 
 /**
  * The streams that a client has named since they were last known to be idle, so that a wait for a
@@ -95,10 +97,10 @@ public final class UsedStreams {
     return legacy;
   }
 
-  /** Returns whether a single stream may have work, the only one that is kept or the legacy one. */
-  public boolean isOne() {
-    boolean alone = size == 0 ? legacy : size == 1 && (!legacy || streams[0] == 0);
-    return alone && !mayHaveMore();
+  /** Returns the streams that are kept, and the legacy one if it may have work. */
+  public long[] all() {
+    LongStream kept = Arrays.stream(streams, 0, size);
+    return (legacy ? LongStream.concat(kept, LongStream.of(0)).distinct() : kept).toArray();
   }
 
   public int size() {

@@ -7,6 +7,7 @@ import graft.remoting.device.Memory;
 import graft.remoting.server.session.call.RefusedCallException;
 import graft.remoting.server.system.Scratch;
 import java.util.ArrayDeque;
+import java.util.Arrays;
 
 /** The server's own CUDA events of one context, kept for reuse. Thread-safe. */
 public final class EventPool {
@@ -57,10 +58,30 @@ public final class EventPool {
     return event;
   }
 
-  /** Returns an event to the pool. */
-  public void give(long event) {
+  /**
+   * Records an event in each of some streams, as {@link #record} does.
+   *
+   * @return none if one cannot be recorded, as in a stream of another context
+   */
+  public long[] recordAll(long[] streams) {
+    long[] events = new long[streams.length];
+    for (int i = 0; i < streams.length; i++) {
+      try {
+        events[i] = record(streams[i]);
+      } catch (RefusedCallException e) {
+        give(Arrays.copyOf(events, i));
+        return new long[0];
+      }
+    }
+    return events;
+  }
+
+  /** Returns events to the pool. */
+  public void give(long... events) {
     synchronized (free) {
-      free.push(event);
+      for (long event : events) {
+        free.push(event);
+      }
     }
   }
 }

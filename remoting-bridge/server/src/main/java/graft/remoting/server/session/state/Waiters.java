@@ -150,6 +150,38 @@ public final class Waiters {
         result -> finish(done, result));
   }
 
+  /**
+   * Waits for events one after the other, and then runs {@code done} as {@link #await} does, with
+   * the first error.
+   *
+   * @throws RefusedCallException with CUDA_ERROR_OUT_OF_MEMORY if the session may have no further
+   *     wait
+   */
+  public void awaitAll(SessionContext context, long[] events, IntConsumer done) {
+    start(
+        context,
+        events[0],
+        () -> finish(done, awaitEach(events)),
+        result -> poll(context, events, 1, done, result));
+  }
+
+  private int awaitEach(long[] events) {
+    int result = CudaResult.SUCCESS;
+    for (int i = 0; i < events.length && result == CudaResult.SUCCESS; i++) {
+      result = awaitEvent.applyAsInt(events[i]);
+    }
+    return result;
+  }
+
+  /** Has the events from {@code next} on polled, if those before have occurred. */
+  private void poll(SessionContext context, long[] events, int next, IntConsumer done, int before) {
+    if (before != CudaResult.SUCCESS || next == events.length) {
+      finish(done, before);
+    } else {
+      poller.add(context, events[next], result -> poll(context, events, next + 1, done, result));
+    }
+  }
+
   private void finish(IntConsumer done, int result) {
     over();
     done.accept(result);
