@@ -3,12 +3,14 @@ package graft.remoting.server.session;
 import graft.remoting.device.CudaDevice;
 import graft.remoting.device.CudaResult;
 import graft.remoting.server.session.call.Call;
+import graft.remoting.server.session.call.RefusedCallException;
 import graft.remoting.server.session.call.SessionCalls;
 import graft.remoting.server.session.call.UsedStreams;
 import graft.remoting.server.session.code.PrintingCode;
 import graft.remoting.server.session.memory.DeviceState;
 import graft.remoting.server.session.state.SessionContext;
 import graft.remoting.server.session.state.SessionState;
+import java.util.function.IntConsumer;
 
 /**
  * The calls that wait for the device. The executor asks whether the work has finished, and polls
@@ -57,15 +59,17 @@ final class WaitCalls implements SessionCalls.Wait {
   private int await(Call call, long[] events) {
     SessionContext context = state.context();
     int slot = call.slot();
-    state
-        .waiters()
-        .awaitAll(
-            context,
-            events,
-            result -> {
-              context.events().give(events);
-              state.replies().send(slot, result);
-            });
+    IntConsumer done =
+        result -> {
+          context.events().give(events);
+          state.replies().send(slot, result);
+        };
+    try {
+      state.waiters().awaitAll(context, events, done);
+    } catch (RefusedCallException e) {
+      context.events().give(events);
+      throw e;
+    }
     return Call.DEFERRED;
   }
 

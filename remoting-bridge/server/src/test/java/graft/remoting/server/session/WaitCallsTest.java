@@ -235,6 +235,14 @@ final class WaitCallsTest {
         .isInstanceOfSatisfying(
             RefusedCallException.class,
             refused -> assertThat(refused.result()).isEqualTo(CudaResult.OUT_OF_MEMORY));
+    streams.clear();
+    streams.add(STREAM);
+    driver.query = CudaResult.NOT_READY;
+    for (int i = 0; i < 3; i++) {
+      assertThatThrownBy(() -> limited.graftContextSynchronize(new Call(channel)))
+          .isInstanceOf(RefusedCallException.class);
+    }
+    assertThat(driver.created).as("a refused wait keeps no event").isEqualTo(1);
     driver.freeing.countDown();
   }
 
