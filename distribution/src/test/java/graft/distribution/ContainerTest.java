@@ -243,9 +243,9 @@ final class ContainerTest {
   }
 
   /**
-   * libvirt gives a container up whose processes do not end within seconds of being killed, and
-   * says from then on that it runs. A disk that does not answer holds a process like that; here it
-   * is the freezer.
+   * libvirt gives a container up if a process of the container does not end within seconds of being
+   * killed, and says from then on that the container runs. A disk that does not answer holds a
+   * process like that; in this test the freezer does.
    */
   @Test
   void zzStopsWhereAProcessOutlivesInit() throws Exception {

@@ -71,8 +71,8 @@ public final class ShutdownRequests {
    * Asks a container. libvirt would send SIGTERM to init, by which busybox restarts and systemd
    * executes itself.
    *
-   * <p>One whose init had ended at the last request already has had its time: libvirt no longer
-   * looks, and has to be told.
+   * <p>A container whose init had ended at the request before already is ended here: libvirt has
+   * had time to notice, and has given the container up.
    */
   private Optional<String> ask(ContainerConnection container) {
     try {

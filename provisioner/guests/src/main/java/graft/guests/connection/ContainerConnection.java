@@ -47,9 +47,9 @@ public final class ContainerConnection implements GuestConnection {
   }
 
   /**
-   * Whether the container's first process has ended. libvirt may say even then that the container
-   * runs: it does so until somebody ends it, if another process of the container did not end within
-   * seconds of being killed, like one that waits for a disk.
+   * Whether the container's first process has ended. If another process of the container did not
+   * end within seconds of being killed, like one that waits for a disk, libvirt gives up and says
+   * that the container runs, until somebody ends the container.
    */
   public boolean hasEnded() {
     return ContainerProcess.init(guest.process()).isEmpty();

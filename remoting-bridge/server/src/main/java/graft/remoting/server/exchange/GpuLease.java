@@ -24,10 +24,9 @@ public final class GpuLease {
   private static final long POLL_NANOS =
       Runtime.getRuntime().availableProcessors() < 4 ? 0 : 1_000_000;
 
-  private static final CpuContention CONTENTION = CpuContention.shared();
-
   private final long page;
   private final LongSupplier nanos;
+  private final CpuContention contention = CpuContention.shared();
 
   /** The pieces of work that run. */
   @GuardedBy("this")
@@ -156,12 +155,12 @@ public final class GpuLease {
       from = Math.max(began, alerted);
     }
     long now = System.nanoTime();
-    boolean polls = POLL_NANOS > 0 && !CONTENTION.isSeen(now);
+    boolean polls = POLL_NANOS > 0 && !contention.isSeen(now);
     while (polls && now - from <= POLL_NANOS && !isHeld()) {
       Thread.onSpinWait();
       long last = now;
       now = System.nanoTime();
-      polls = !CONTENTION.polled(last, now);
+      polls = !contention.polled(last, now);
     }
     return isHeld();
   }

@@ -3,7 +3,6 @@ package graft.remoting.server.session;
 import graft.remoting.device.CudaDevice;
 import graft.remoting.device.CudaResult;
 import graft.remoting.server.session.call.Call;
-import graft.remoting.server.session.call.RefusedCallException;
 import graft.remoting.server.session.call.SessionCalls;
 import graft.remoting.server.session.call.UsedStreams;
 import graft.remoting.server.session.code.PrintingCode;
@@ -52,24 +51,10 @@ final class WaitCalls implements SessionCalls.Wait {
    * include work that other threads of the client queue in the meantime.
    */
   private int await(Call call, long stream) {
-    return await(call, new long[] {state.context().events().record(stream)});
-  }
-
-  /** Waits for events of the current context's pool, and gives them back. */
-  private int await(Call call, long[] events) {
-    SessionContext context = state.context();
     int slot = call.slot();
-    IntConsumer done =
-        result -> {
-          context.events().give(events);
-          state.replies().send(slot, result);
-        };
-    try {
-      state.waiters().awaitAll(context, events, done);
-    } catch (RefusedCallException e) {
-      context.events().give(events);
-      throw e;
-    }
+    state
+        .waiters()
+        .awaitWork(state.context(), stream, result -> state.replies().send(slot, result));
     return Call.DEFERRED;
   }
 
@@ -115,14 +100,17 @@ final class WaitCalls implements SessionCalls.Wait {
       boolean isOver = isAll && ready == CudaResult.SUCCESS && !printing.mayPrint();
       return isOver ? ready : device.cuCtxSynchronize();
     }
+    int slot = call.slot();
+    IntConsumer reply = result -> state.replies().send(slot, result);
+    SessionContext context = state.context();
     // The driver's wait would keep a CPU busy until it is over, whoever else wants it.
     boolean isDrivers = streams.mayHaveMore() || mayCapture();
-    long[] events = isDrivers ? new long[0] : state.context().events().recordAll(streams.all());
+    long[] events = isDrivers ? new long[0] : context.events().recordAll(streams.all());
     if (events.length > 0) {
-      return await(call, events);
+      state.waiters().awaitRecorded(context, events, reply);
+    } else {
+      state.waiters().awaitContext(context, reply);
     }
-    int slot = call.slot();
-    state.waiters().awaitContext(state.context(), result -> state.replies().send(slot, result));
     return Call.DEFERRED;
   }
 

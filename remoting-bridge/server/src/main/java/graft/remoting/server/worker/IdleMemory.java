@@ -20,17 +20,13 @@ final class IdleMemory {
   private final CountDownLatch over = new CountDownLatch(1);
 
   IdleMemory() {
-    this(AFTER_MILLIS, IdleMemory::trim);
+    this(AFTER_MILLIS, () -> Libc.malloc_trim(0));
   }
 
   /** Gives memory back by other means, for tests. */
   IdleMemory(long afterMillis, Runnable giveBack) {
     this.afterMillis = afterMillis;
     this.giveBack = giveBack;
-  }
-
-  private static void trim() {
-    Libc.malloc_trim(0);
   }
 
   /** The worker begins to wait. */

@@ -247,6 +247,21 @@ final class WaitCallsTest {
   }
 
   @Test
+  void aWaitForSeveralStreamsTakesHostMemoryForEach() throws InterruptedException {
+    driver.query = CudaResult.NOT_READY;
+    streams.clear();
+    streams.add(STREAM);
+    streams.add(STREAM + 1);
+    WaitCalls limited = calls(new HostMemory(HostMemory.OBJECT, GuestUse.unlimited(), which -> {}));
+    assertThatThrownBy(() -> limited.graftContextSynchronize(new Call(channel)))
+        .isInstanceOf(RefusedCallException.class);
+    WaitCalls enough =
+        calls(new HostMemory(2 * HostMemory.OBJECT, GuestUse.unlimited(), which -> {}));
+    assertThat(enough.graftContextSynchronize(new Call(channel))).isEqualTo(Call.DEFERRED);
+    assertThat(next(6)).endsWith("event", "event");
+  }
+
+  @Test
   void aCaptureIsLeftAlone() throws InterruptedException {
     streams.add(STREAM);
     assertThat(calls.graftContextDrain(null)).isZero();

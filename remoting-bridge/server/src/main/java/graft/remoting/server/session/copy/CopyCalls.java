@@ -9,7 +9,6 @@ import graft.remoting.server.session.call.Call;
 import graft.remoting.server.session.call.SessionCalls;
 import graft.remoting.server.session.memory.KeptContents;
 import graft.remoting.server.session.state.PinnedPool;
-import graft.remoting.server.session.state.SessionContext;
 import graft.remoting.server.session.state.SessionState;
 import graft.remoting.server.session.state.Staging;
 import graft.remoting.server.system.Scratch;
@@ -208,21 +207,11 @@ public final class CopyCalls implements SessionCalls.Copy {
     call.readBulk(data, bytes);
     Memory.putLong(copy + SRC_HOST, data);
     int result = device.cuMemcpy3DAsync_v2(copy, stream);
-    SessionContext context = state.context();
     if (result != CudaResult.SUCCESS) {
       pinned.give(data, bytes);
       return result;
     }
-    long event = context.events().record(stream);
-    state
-        .waiters()
-        .await(
-            context,
-            event,
-            done -> {
-              context.events().give(event);
-              pinned.give(data, bytes);
-            });
+    state.waiters().awaitWork(state.context(), stream, done -> pinned.give(data, bytes));
     return CudaResult.SUCCESS;
   }
 
@@ -245,16 +234,13 @@ public final class CopyCalls implements SessionCalls.Copy {
       pinned.give(data, bytes);
       return result;
     }
-    SessionContext context = state.context();
-    long event = context.events().record(stream);
     int slot = call.slot();
     state
         .waiters()
-        .await(
-            context,
-            event,
+        .awaitWork(
+            state.context(),
+            stream,
             done -> {
-              context.events().give(event);
               if (done == CudaResult.SUCCESS) {
                 state.sendData(slot, 0, data, bytes);
               }

@@ -24,7 +24,8 @@ import java.util.function.LongToIntFunction;
  * Waits for the device in place of the session's executor, so that the executor goes on with other
  * records. The first waits each have a thread, which is the fastest way to notice an event. Further
  * ones are all polled by one thread ({@link EventPoller}), so that the number of threads does not
- * depend on the number of waits. Each wait counts as host memory.
+ * depend on the number of waits. Each wait counts as host memory, one for several events as often
+ * as it has events.
  */
 public final class Waiters {
   private static final long STACK = 256 << 10;
@@ -117,14 +118,14 @@ public final class Waiters {
     }
   }
 
-  private void count() {
-    if (!memory.take(HostMemory.OBJECT)) {
+  private void count(int objects) {
+    if (!memory.take(objects * HostMemory.OBJECT)) {
       throw new RefusedCallException(CudaResult.OUT_OF_MEMORY);
     }
   }
 
-  private void over() {
-    memory.give(HostMemory.OBJECT);
+  private void over(int objects) {
+    memory.give(objects * HostMemory.OBJECT);
   }
 
   private Runnable in(SessionContext context, Runnable task) {
@@ -143,29 +144,57 @@ public final class Waiters {
    *     wait
    */
   public void await(SessionContext context, long event, IntConsumer done) {
-    start(
-        context,
-        event,
-        () -> finish(done, awaitEvent.applyAsInt(event)),
-        result -> finish(done, result));
+    awaitEach(context, new long[] {event}, done);
   }
 
   /**
-   * Waits for events one after the other, and then runs {@code done} as {@link #await} does, with
-   * the first error.
+   * Waits for the work that is queued in a stream now, as {@link #await} does for an event.
+   *
+   * @throws RefusedCallException with the device's result if the event cannot be recorded, or with
+   *     CUDA_ERROR_OUT_OF_MEMORY if the session may have no further wait
+   */
+  public void awaitWork(SessionContext context, long stream, IntConsumer done) {
+    awaitRecorded(context, new long[] {context.events().record(stream)}, done);
+  }
+
+  /**
+   * Waits for events of the context's pool one after the other, as {@link #await} does for one, and
+   * gives the events back in any case; {@code done} gets the first error.
    *
    * @throws RefusedCallException with CUDA_ERROR_OUT_OF_MEMORY if the session may have no further
    *     wait
    */
-  public void awaitAll(SessionContext context, long[] events, IntConsumer done) {
+  public void awaitRecorded(SessionContext context, long[] events, IntConsumer done) {
+    EventPool pool = context.events();
+    try {
+      awaitEach(
+          context,
+          events,
+          result -> {
+            pool.give(events);
+            done.accept(result);
+          });
+    } catch (RefusedCallException e) {
+      pool.give(events);
+      throw e;
+    }
+  }
+
+  private void awaitEach(SessionContext context, long[] events, IntConsumer done) {
+    IntConsumer counted =
+        result -> {
+          over(events.length);
+          done.accept(result);
+        };
     start(
         context,
         events[0],
-        () -> finish(done, awaitEach(events)),
-        result -> poll(context, events, 1, done, result));
+        events.length,
+        () -> counted.accept(firstError(events)),
+        result -> poll(context, events, 1, counted, result));
   }
 
-  private int awaitEach(long[] events) {
+  private int firstError(long[] events) {
     int result = CudaResult.SUCCESS;
     for (int i = 0; i < events.length && result == CudaResult.SUCCESS; i++) {
       result = awaitEvent.applyAsInt(events[i]);
@@ -176,14 +205,14 @@ public final class Waiters {
   /** Has the events from {@code next} on polled, if those before have occurred. */
   private void poll(SessionContext context, long[] events, int next, IntConsumer done, int before) {
     if (before != CudaResult.SUCCESS || next == events.length) {
-      finish(done, before);
+      done.accept(before);
     } else {
       poller.add(context, events[next], result -> poll(context, events, next + 1, done, result));
     }
   }
 
   private void finish(IntConsumer done, int result) {
-    over();
+    over(1);
     done.accept(result);
   }
 
@@ -196,15 +225,19 @@ public final class Waiters {
   public void awaitThenRun(SessionContext context, long event, Runnable task) {
     Runnable counted =
         () -> {
-          over();
+          over(1);
           task.run();
         };
-    start(context, event, counted, result -> copies.execute(in(context, counted)));
+    start(context, event, 1, counted, result -> copies.execute(in(context, counted)));
   }
 
   private void start(
-      SessionContext context, long event, Runnable onItsOwnThread, IntConsumer polled) {
-    count();
+      SessionContext context,
+      long event,
+      int objects,
+      Runnable onItsOwnThread,
+      IntConsumer polled) {
+    count(objects);
     try {
       direct.execute(in(context, onItsOwnThread));
     } catch (RejectedExecutionException e) {
@@ -220,7 +253,7 @@ public final class Waiters {
    *     wait
    */
   public void awaitContext(SessionContext context, IntConsumer done) {
-    count();
+    count(1);
     synchronized (contextWaits) {
       List<IntConsumer> others = contextWaits.get(context);
       if (others != null) {
@@ -240,7 +273,7 @@ public final class Waiters {
    *     wait
    */
   public void awaitDrained(SessionContext context, IntConsumer done) {
-    count();
+    count(1);
     contexts.execute(in(context, () -> finish(done, drain(device))));
   }
 

@@ -2,7 +2,6 @@ package graft.remoting.server.session.launch;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import graft.remoting.device.CudaDevice;
 import graft.remoting.device.CudaResult;
 import graft.remoting.device.Memory;
 import graft.remoting.server.session.code.KernelParameters;
@@ -19,26 +18,8 @@ final class GraphNodesTest {
   private static final int POINTERS = 16 + 40;
   private static final int EXTRA = 16 + 48;
 
-  /** A driver whose kernels have a parameter of 8 bytes and one of 4. */
-  private static final class Driver implements CudaDevice {
-    boolean knowsParameters = true;
+  private static final class Driver extends DriverWithKernels {
     String set = "";
-
-    @Override
-    public int cuCtxGetCurrent(long context) {
-      Memory.putLong(context, 1);
-      return CudaResult.SUCCESS;
-    }
-
-    @Override
-    public int cuFuncGetParamInfo(long function, long index, long offset, long size) {
-      if (!knowsParameters) {
-        return CudaResult.NOT_SUPPORTED;
-      }
-      Memory.putLong(offset, 8 * index);
-      Memory.putLong(size, index == 0 ? 8 : 4);
-      return index < 2 ? CudaResult.SUCCESS : CudaResult.INVALID_VALUE;
-    }
 
     @Override
     public int cuGraphExecNodeSetParams(long exec, long node, long parameters) {

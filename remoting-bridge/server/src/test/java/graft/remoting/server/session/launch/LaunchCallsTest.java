@@ -2,7 +2,6 @@ package graft.remoting.server.session.launch;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import graft.remoting.device.CudaDevice;
 import graft.remoting.device.CudaResult;
 import graft.remoting.device.Memory;
 import graft.remoting.server.session.code.KernelParameters;
@@ -21,36 +20,16 @@ final class LaunchCallsTest {
   private static final int REFUSED = 912;
   private static final int COOPERATIVE = 2;
 
-  /**
-   * A driver that says which grid and which cluster it was asked about, and how often. Its kernels
-   * have a parameter of 8 bytes and one of 4.
-   */
-  private static final class Driver implements CudaDevice {
+  /** A driver that says which grid and which cluster it was asked about, and how often. */
+  private static final class Driver extends DriverWithKernels {
     int questions;
-    boolean knowsParameters = true;
     boolean captures = true;
     final List<String> launches = new ArrayList<>();
-
-    @Override
-    public int cuCtxGetCurrent(long context) {
-      Memory.putLong(context, 1);
-      return CudaResult.SUCCESS;
-    }
 
     @Override
     public int cuStreamIsCapturing(long stream, long status) {
       Memory.putInt(status, captures ? 1 : 0);
       return CudaResult.SUCCESS;
-    }
-
-    @Override
-    public int cuFuncGetParamInfo(long function, long index, long offset, long size) {
-      if (!knowsParameters) {
-        return CudaResult.NOT_SUPPORTED;
-      }
-      Memory.putLong(offset, 8 * index);
-      Memory.putLong(size, index == 0 ? 8 : 4);
-      return index < 2 ? CudaResult.SUCCESS : CudaResult.INVALID_VALUE;
     }
 
     @Override
