@@ -5,6 +5,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+/* How long a thread that has polled for the configured time polls on in spite of contention: when it wakes from sleep, it waits for a CPU for up to 4 ms. */
+#define GRAFT_CROWD_MOMENT_NANOSECONDS 250000u
+
 /* All zero at first; any thread may use it. */
 struct graft_crowd {
   uint64_t looked, until;

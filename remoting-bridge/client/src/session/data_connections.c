@@ -47,7 +47,9 @@ struct graft_transfer {
 static bool polls_on(struct graft_session *session, uint64_t began) {
   uint64_t now = graft_now(), polled = now - began;
   if (polled >= session->data.next_nanoseconds) return false;
-  if (polled >= (uint64_t)session->config.spin_microseconds * 1000) return graft_crowd_yield(&session->crowd, now);
+  if (polled >= (uint64_t)session->config.spin_microseconds * 1000) {
+    return graft_crowd_yield(&session->crowd, now) || polled <= GRAFT_CROWD_MOMENT_NANOSECONDS;
+  }
   sched_yield();
   return true;
 }

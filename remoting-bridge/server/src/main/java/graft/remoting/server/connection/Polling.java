@@ -6,8 +6,7 @@ import java.util.function.BooleanSupplier;
 /**
  * How the threads of data connections wait: they poll for a moment, then poll while letting other
  * threads run, and only then sleep, because waking a thread takes 0.2 to 0.4 ms in a virtual
- * machine. On hosts with few CPUs, and while other threads want the CPUs, threads sleep after the
- * first moment.
+ * machine. On hosts with few CPUs, and while other threads want the CPUs, threads sleep sooner.
  */
 final class Polling {
   /** How long a connection's thread polls for its next chunk. */
@@ -25,6 +24,12 @@ final class Polling {
   Polling(long spinNanos) {
     this.spinNanos = spinNanos;
     this.yields = spinNanos > 0 && Runtime.getRuntime().availableProcessors() >= MANY_CPUS;
+  }
+
+  /** Returns how long a thread that has polled for this long polls in spite of contention. */
+  static long lingerNanos(long spinNanos) {
+    boolean lingers = spinNanos > 0 && Runtime.getRuntime().availableProcessors() >= MANY_CPUS;
+    return lingers ? CpuContention.MOMENT_NANOS : 0;
   }
 
   /** A condition whose evaluation may fail. */
@@ -58,14 +63,16 @@ final class Polling {
     long now = start;
     boolean polls = true;
     while (polls && now - start < limit && !question.isAnswered()) {
-      if (now - start < spins) {
+      boolean crowded = contention.isSeen(now);
+      if (crowded || now - start < spins) {
         Thread.onSpinWait();
       } else {
         Thread.yield();
       }
       long last = now;
       now = System.nanoTime();
-      polls = now - start < spins || !contention.polled(last, now);
+      crowded |= now - start >= spins && contention.polled(last, now);
+      polls = !crowded || now - start < spins + CpuContention.MOMENT_NANOS;
     }
   }
 }

@@ -22,6 +22,10 @@ public final class StreamChannel implements Channel {
 
   private final Transport transport;
   private final long spinNanos;
+
+  /** How long a read polls on after the session has done what it does while nothing arrives. */
+  private final long lingerNanos;
+
   private final long buffer = Memory.allocate(BUFFER);
   private final long reply = Memory.allocate(REPLY);
   private final ReentrantLock sending = new ReentrantLock();
@@ -39,8 +43,21 @@ public final class StreamChannel implements Channel {
    * @param spinMicros how long a read polls before it sleeps
    */
   public StreamChannel(Transport transport, int spinMicros) {
+    this(
+        transport,
+        TimeUnit.MICROSECONDS.toNanos(spinMicros),
+        Polling.lingerNanos(TimeUnit.MICROSECONDS.toNanos(spinMicros)));
+  }
+
+  /**
+   * Creates a channel that polls as long as a test wants.
+   *
+   * @param lingerNanos how long a read polls on after {@link #whenIdle}
+   */
+  StreamChannel(Transport transport, long spinNanos, long lingerNanos) {
     this.transport = transport;
-    this.spinNanos = TimeUnit.MICROSECONDS.toNanos(spinMicros);
+    this.spinNanos = spinNanos;
+    this.lingerNanos = lingerNanos;
     this.connections = new DataConnections(spinNanos);
   }
 
@@ -129,20 +146,26 @@ public final class StreamChannel implements Channel {
   }
 
   private long spin(long address, long length) throws IOException {
-    if (spinNanos > 0) {
-      long limit = System.nanoTime() + spinNanos;
-      do {
-        // Reading the clock costs as much as polling a ring many times.
-        for (int i = 0; i < transport.looksAtOnce(); i++) {
-          long count = transport.tryReceive(address, length);
-          if (count != Transport.NOTHING) {
-            return count;
-          }
-        }
-      } while (System.nanoTime() < limit);
+    long count = poll(address, length, spinNanos);
+    if (count == Transport.NOTHING) {
+      idle.run();
+      count = poll(address, length, lingerNanos);
     }
-    idle.run();
-    return transport.receive(address, length);
+    return count == Transport.NOTHING ? transport.receive(address, length) : count;
+  }
+
+  private long poll(long address, long length, long nanos) throws IOException {
+    long limit = System.nanoTime() + nanos;
+    while (nanos > 0 && System.nanoTime() < limit) {
+      // Reading the clock costs as much as polling a ring many times.
+      for (int i = 0; i < transport.looksAtOnce(); i++) {
+        long count = transport.tryReceive(address, length);
+        if (count != Transport.NOTHING) {
+          return count;
+        }
+      }
+    }
+    return Transport.NOTHING;
   }
 
   @Override

@@ -17,6 +17,12 @@ import java.util.Arrays;
  * group that has slept a lot can wait for hundreds of milliseconds. Thread-safe.
  */
 public final class CpuContention {
+  /**
+   * How long threads that wait for bytes poll in spite of contention. A thread that sleeps waits for
+   * a CPU when it wakes, up to 4 ms: as long as the executor would sleep between any two calls.
+   */
+  public static final long MOMENT_NANOS = 250_000;
+
   /** How long a poll takes at least if the thread was not running meanwhile. */
   private static final long NOT_RUNNING_NANOS = 500_000;
 

@@ -31,6 +31,9 @@ public final class SessionState {
    */
   private static final int DEVICE_SPINS = 100;
 
+  /** For how long the device is polled without a pause if other threads want the CPU. */
+  private static final long DEVICE_MOMENT_NANOS = 50_000;
+
   private static final long POLL_BUSILY_NANOS = 5_000_000;
   private static final long POLL_NANOS = 1_000_000_000;
   private static final long POLL_PAUSE_NANOS = 20_000;
@@ -137,7 +140,7 @@ public final class SessionState {
 
   /**
    * Repeats a query until its result is not NOT_READY, for a moment and as long as no other record
-   * has arrived, unless other threads want the CPU.
+   * has arrived; with pauses if other threads want the CPU.
    *
    * @return the last result
    */
@@ -146,16 +149,20 @@ public final class SessionState {
     if (result != CudaResult.NOT_READY || spinNanos == 0) {
       return result;
     }
-    long now = System.nanoTime();
-    long limit = now + spinNanos;
-    boolean polls = !contention.isSeen(now);
+    long start = System.nanoTime();
+    long now = start;
+    boolean busily = true;
     try {
-      while (result == CudaResult.NOT_READY && polls && now < limit && !channel.hasRecord()) {
-        Thread.onSpinWait();
+      while (result == CudaResult.NOT_READY && now - start < spinNanos && !channel.hasRecord()) {
+        if (busily) {
+          Thread.onSpinWait();
+        } else {
+          LockSupport.parkNanos(POLL_PAUSE_NANOS);
+        }
         result = question.getAsInt();
         long last = now;
         now = System.nanoTime();
-        polls = !contention.polled(last, now);
+        busily = !contention.polled(last, now) || now - start < DEVICE_MOMENT_NANOS;
       }
     } catch (IOException e) {
       LOG.debug("the client has disconnected: {}", e.getMessage());
