@@ -18,8 +18,8 @@ import java.util.Arrays;
  */
 public final class CpuContention {
   /**
-   * How long threads that wait for bytes poll in spite of contention. A thread that sleeps waits for
-   * a CPU when it wakes, up to 4 ms: as long as the executor would sleep between any two calls.
+   * How long threads that wait for bytes poll in spite of contention. A thread that sleeps waits
+   * for a CPU when it wakes, up to 4 ms: as long as the executor would sleep between any two calls.
    */
   public static final long MOMENT_NANOS = 250_000;
 

@@ -1,53 +1,49 @@
 package graft.remoting.server.worker;
 
 import graft.remoting.server.system.Libc;
-import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.TimeUnit;
+import java.util.function.LongSupplier;
 
 /**
- * Gives memory that only the warm-up needed back to the host, once, if the worker still waits for
- * its client a while later. During a session it is not done, since it would hold calls up for
- * milliseconds.
+ * Gives memory back to the host that the warm-up or the first calls of a session needed, once the
+ * client has done nothing for a while. It is not done between calls, since it would hold them up
+ * for milliseconds. One thread uses this object.
  */
 final class IdleMemory {
   /** Java's compilers keep their memory for five seconds, and give it to the C library then. */
-  private static final long AFTER_MILLIS = 7_000;
+  private static final long AFTER_NANOS = 7_000_000_000L;
 
-  private static final long STACK = 256 << 10;
-
-  private final long afterMillis;
+  private final LongSupplier clock;
   private final Runnable giveBack;
-  private final CountDownLatch over = new CountDownLatch(1);
+  private long activity;
+  private long since;
+  private boolean hasGiven;
 
   IdleMemory() {
-    this(AFTER_MILLIS, () -> Libc.malloc_trim(0));
+    this(System::nanoTime, () -> Libc.malloc_trim(0));
   }
 
   /** Gives memory back by other means, for tests. */
-  IdleMemory(long afterMillis, Runnable giveBack) {
-    this.afterMillis = afterMillis;
+  IdleMemory(LongSupplier clock, Runnable giveBack) {
+    this.clock = clock;
     this.giveBack = giveBack;
+    this.since = clock.getAsLong();
   }
 
-  /** The worker begins to wait. */
-  void begin() {
-    Thread thread = new Thread(null, this::run, "graft-idle-memory", STACK);
-    thread.setDaemon(true);
-    thread.start();
-  }
-
-  private void run() {
-    try {
-      if (!over.await(afterMillis, TimeUnit.MILLISECONDS)) {
-        giveBack.run();
-      }
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
+  /**
+   * Gives memory back if it is time to. Called about once a second.
+   *
+   * @param now a number that changes whenever the client does something
+   * @return whether memory was given back since the client did something
+   */
+  boolean look(long now) {
+    if (now != activity) {
+      activity = now;
+      since = clock.getAsLong();
+      hasGiven = false;
+    } else if (!hasGiven && clock.getAsLong() - since >= AFTER_NANOS) {
+      giveBack.run();
+      hasGiven = true;
     }
-  }
-
-  /** The worker has its client. */
-  void end() {
-    over.countDown();
+    return hasGiven;
   }
 }

@@ -33,6 +33,8 @@ public final class WorkerMain {
   /** The descriptors of every session. */
   private static final int FIXED = 3;
 
+  private static final int LOOK_MILLIS = 1_000;
+
   private WorkerMain() {}
 
   /** Runs the worker; does not return. */
@@ -74,10 +76,8 @@ public final class WorkerMain {
       return;
     }
     backend.warmUp(spinMicros, () -> !control.hasMessage());
-    IdleMemory memory = new IdleMemory();
-    memory.begin();
+    awaitMessage(control);
     ControlSocket.Received received = control.receive();
-    memory.end();
     if (received == null) {
       return;
     }
@@ -93,6 +93,17 @@ public final class WorkerMain {
     List<Integer> shared = received.fds().subList(FIXED, received.fds().size());
     new WorkerSession(control, backend, client, start, use, lease, shared, spinMicros, output)
         .run();
+  }
+
+  /** Waits for the server's message, or until the worker has no memory to give back. */
+  private static void awaitMessage(ControlSocket control) throws IOException {
+    IdleMemory memory = new IdleMemory();
+    int[] fds = {control.fd()};
+    int[] events = {Libc.POLLIN};
+    boolean hasCome = false;
+    while (!hasCome && !memory.look(0)) {
+      hasCome = NativeSocket.poll(LOOK_MILLIS, fds, events)[0] != 0;
+    }
   }
 
   private static Backend find(String kind) throws ServerException {

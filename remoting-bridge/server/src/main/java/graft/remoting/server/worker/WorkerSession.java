@@ -91,6 +91,7 @@ final class WorkerSession {
 
   private final WorkerExchange exchange;
   private final IdleTimer idle;
+  private final IdleMemory idleMemory = new IdleMemory();
   private final Semaphore opening = new Semaphore(MOST_OPENING);
 
   @GuardedBy("this")
@@ -311,6 +312,7 @@ final class WorkerSession {
           end("the client disconnected while a call was running");
         }
         report();
+        idleMemory.look(activity());
         if (idle.isOver(activity(), handler::finishWork)) {
           endTelling(idle.reason());
         }
