@@ -19,7 +19,7 @@ static const char usage[] =
     "Usage: graft-workload WORKLOAD [OPTION=VALUE ...]\n"
     "\n"
     "  bandwidth   copies by size, direction and kind of memory        most=BYTES seconds=S\n"
-    "  remoting    copies waited for and queued, launches, allocation, a round trip   quick=yes\n"
+    "  remoting    copies waited for and queued, launches, allocation, a round trip, p99.9   quick=yes\n"
     "  start       the start of CUDA alone\n"
     "  load        that, and all until a first kernel has run, which the driver compiles or finds in its cache\n"
     "  step        steps of a training loop: a copy to the device, launches, a copy back                scale=N\n"

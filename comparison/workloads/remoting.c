@@ -1,4 +1,5 @@
-/* The cost of the channel itself: copies of several sizes with a wait after each and queued, launches, allocation, a round trip. */
+/* The cost of the channel itself: copies of several sizes with a wait after each and queued, launches, allocation, a round trip. The
+ * figures named -p99.9 are what one call in a thousand takes longer than, of at least ten thousand calls for each sample. */
 #include <stdlib.h>
 
 #include "workload.h"
@@ -17,6 +18,14 @@ static const char ptx[] =
 
 const size_t sizes[] = {4 << 10, 64 << 10, 1 << 20, 8 << 20, 64 << 20, 256 << 20};
 size_t copy_sizes(void) { return options.quick ? 4 : sizeof sizes / sizeof *sizes; }
+
+enum { TAIL_CALLS = 10000, TAIL_ROUNDS = 5 };
+static int tail_rounds(void) { return options.quick ? 2 : TAIL_ROUNDS; }
+
+static int ascending(const void *a, const void *b) {
+  double x = *(const double *)a, y = *(const double *)b;
+  return (x > y) - (x < y);
+}
 
 static void copies(handle stream) {
   size_t count = copy_sizes(), most = sizes[count - 1];
@@ -89,6 +98,62 @@ static void queued(handle stream) {
   CALL(cuMemFree_v2(device));
 }
 
+/* The time of each call while thousands of small copies are queued, the p99.9 of each round. The clock is read around each call, and
+ * so these are other rounds than those of queued(), which give the mean. */
+static void queued_tail(handle stream) {
+  enum { BYTES = 4 << 10 };
+  devptr device = device_memory(BYTES);
+  uint8_t *pinned = pinned_memory((size_t)TAIL_CALLS * BYTES);
+  double *t = host_memory(TAIL_CALLS * sizeof *t), rare[TAIL_ROUNDS];
+  for (int to_host = 0; to_host < 2; to_host++) {
+    for (int r = -1; r < tail_rounds(); r++) {
+      for (int i = 0; i < TAIL_CALLS; i++) {
+        uint8_t *place = pinned + (size_t)i * BYTES;
+        double start = now();
+        if (to_host) {
+          CALL(cuMemcpyDtoHAsync_v2(place, device, BYTES, stream));
+        } else {
+          CALL(cuMemcpyHtoDAsync_v2(device, place, BYTES, stream));
+        }
+        t[i] = now() - start;
+      }
+      CALL(cuStreamSynchronize(stream));
+      qsort(t, TAIL_CALLS, sizeof *t, ascending);
+      if (r >= 0) rare[r] = t[TAIL_CALLS - 1 - TAIL_CALLS / 1000];
+    }
+    figures(to_host ? "queued-device-to-host-call-p99.9" : "queued-host-to-device-call-p99.9", BYTES, rare, tail_rounds(), "us");
+  }
+  free(t);
+  CALL(cuMemFreeHost(pinned));
+  CALL(cuMemFree_v2(device));
+}
+
+/* Launches with a wait after each, for the stream and for the context: the p99.9 of each round, and for the context, for which
+ * bursts() has no row, the median. */
+static void launch_tail(handle function, handle stream, void **parameters) {
+  double *t = host_memory(TAIL_CALLS * sizeof *t), usual[TAIL_ROUNDS], rare[TAIL_ROUNDS];
+  for (int of_context = 0; of_context < 2; of_context++) {
+    for (int r = 0; r < tail_rounds(); r++) {
+      for (int i = 0; i < TAIL_CALLS; i++) {
+        double start = now();
+        launch(function, 1, 256, stream, parameters);
+        if (of_context) {
+          CALL(cuCtxSynchronize());
+        } else {
+          CALL(cuStreamSynchronize(stream));
+        }
+        t[i] = now() - start;
+      }
+      qsort(t, TAIL_CALLS, sizeof *t, ascending);
+      usual[r] = t[TAIL_CALLS / 2];
+      rare[r] = t[TAIL_CALLS - 1 - TAIL_CALLS / 1000];
+    }
+    if (of_context) figures("launch-context-synchronize", 0, usual, tail_rounds(), "us");
+    figures(of_context ? "launch-context-synchronize-p99.9" : "launch-synchronize-p99.9", 0, rare, tail_rounds(), "us");
+  }
+  free(t);
+}
+
 static void bursts(handle stream) {
   handle module, function;
   CALL(cuModuleLoadData(&module, ptx));
@@ -118,6 +183,7 @@ static void bursts(handle stream) {
     both[i] = now() - start;
   }
   figures("launch-synchronize", 0, both, pairs, "us");
+  launch_tail(function, stream, parameters);
   CALL(cuMemFree_v2(data));
 }
 
@@ -143,4 +209,5 @@ void remoting(void) {
   bursts(stream);
   copies(stream);
   queued(stream);
+  queued_tail(stream);
 }

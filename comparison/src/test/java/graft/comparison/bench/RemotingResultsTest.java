@@ -48,6 +48,26 @@ class RemotingResultsTest {
   }
 
   @Test
+  void theTailIsAFigureOfItsOwnWithoutABestOverTcp() {
+    Results results = results();
+    results.addAll(
+        Results.printed(
+                """
+                {"name":"launch-synchronize-p99.9","size":0,"unit":"us","samples":[30,20,25]}
+                {"name":"queued-host-to-device-call-p99.9","size":4096,"unit":"us","samples":[4]}
+                result=ok
+                """)
+            .stream()
+            .map(figure -> figure.in("native"))
+            .toList());
+    add(results, "tcp", "launch-synchronize-p99.9", 0, "us", 50);
+    add(results, "tcp", "queued-host-to-device-call-p99.9", 4096, "us", 10);
+    assertThat(RemotingResults.table(RemotingResults.withBest(results)))
+        .contains("| launch-synchronize-p99.9 |  | us | 25.0 | 50.0 | 2.00 |  |")
+        .contains("| queued-host-to-device-call-p99.9 | 4 KiB | us | 4.00 | 10.0 | 2.50 |  |");
+  }
+
+  @Test
   void theTreeHasEveryValue() {
     assertThat(Json.line(results().tree(Map.of("device", "gpu"))))
         .contains("\"machine\":{\"device\":\"gpu\"}")

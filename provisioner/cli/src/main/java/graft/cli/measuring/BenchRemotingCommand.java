@@ -34,7 +34,9 @@ import picocli.CommandLine.Option;
     description = {
       "",
       "Starts a private server for each channel and runs one driver-API program there: copies by"
-          + " size, pinned and pageable, both ways; launches, alone and with a wait; allocation;"
+          + " size, pinned and pageable, both ways; launches, alone and with a wait for the stream or"
+          + " the context; what one in a thousand of these waits, and of the calls of thousands of"
+          + " queued copies of 4 KiB, takes longer than (the figures named p99.9); allocation;"
           + " start-up and its round trips, and the first kernel of a new process, with the cache of"
           + " compiled kernels empty and filled. With --native the program also runs on this machine's"
           + " driver, in the same run, and ratios are to that. Over tcp, what plain TCP carries"
