@@ -5,7 +5,7 @@
  * Prints "ready PID" after its first round, a launch and cuCtxSynchronize, and waits until FILE exists, which holds the time of the start in
  * seconds of Unix time. From then on it makes rounds for SECONDS, and prints "rounds N rate R gap G p99.9 P": R rounds a second, G the
  * longest time between the ends of two rounds, in ms, and P what one in a thousand of these times is longer than. With SECONDS 0 it
- * ends without rounds as soon as FILE exists. Kernels count the rounds on the device, which has to be right at the end.
+ * ends without rounds as soon as FILE exists, and with -SECONDS after that time. Kernels count the rounds on the device, which has to be right at the end.
  */
 #include <dlfcn.h>
 #include <stdint.h>
@@ -77,7 +77,8 @@ static uint64_t wait_for_start(const char *file) {
 
 int main(int argc, char **argv) {
   if (argc != 3) return fprintf(stderr, "usage: client FILE SECONDS\n"), 2;
-  uint64_t length = (uint64_t)(atof(argv[2]) * 1e9), rounds = 0, longest = 0;
+  int idle = *argv[2] == '-';
+  uint64_t length = (uint64_t)(atof(argv[2] + idle) * 1e9), rounds = 0, longest = 0;
   void *context, *module;
   uint32_t counted;
   setlinebuf(stdout);
@@ -100,8 +101,10 @@ int main(int argc, char **argv) {
   if (!length) return 0;
   if (unix_time > start) return printf("not ready in time\n"), 1;
   uint64_t first = now(CLOCK_MONOTONIC) + (start - unix_time), last = first;
-  struct timespec until = {(time_t)(first / 1000000000u), (long)(first % 1000000000u)};
+  uint64_t wake = first + (idle ? length : 0);
+  struct timespec until = {(time_t)(wake / 1000000000u), (long)(wake % 1000000000u)};
   clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL);
+  if (idle) return 0;
   while (last < first + length) {
     make_round();
     uint64_t end = now(CLOCK_MONOTONIC), time = end - last;
