@@ -5,7 +5,8 @@
  * Prints "ready PID" after its first round, a launch and cuCtxSynchronize, and waits until FILE exists, which holds the time of the start in
  * seconds of Unix time. From then on it makes rounds for SECONDS, and prints "rounds N rate R gap G p99.9 P": R rounds a second, G the
  * longest time between the ends of two rounds, in ms, and P what one in a thousand of these times is longer than. With SECONDS 0 it
- * ends without rounds as soon as FILE exists, and with -SECONDS after that time. Kernels count the rounds on the device, which has to be right at the end.
+ * ends without rounds as soon as FILE exists, and with -SECONDS that time after the start. Kernels count the rounds on the device, which
+ * has to be right at the end.
  */
 #include <dlfcn.h>
 #include <stdint.h>
