@@ -12,6 +12,7 @@
 #include "graft_rpc.h"
 #include "module/functions.h"
 #include "recording_server.h"
+#include "session/parts.h"
 #include "session/session.h"
 #include "session/state.h"
 
@@ -94,7 +95,7 @@ static void streams_and_events(void) {
   watch(&server_b, FN_cuStreamSynchronize);
   CHECK(!cuStreamSynchronize(stream_b));
   CHECK(calls(&server_b, FN_cuStreamSynchronize) == 1 && !calls(&server_a, FN_cuStreamSynchronize));
-  CHECK(seen(&server_b.first) == id_of(stream_b) && !seen(&server_b.context)); /* the current context is of the other session */
+  CHECK(seen(&server_b.first) == id_of(stream_b) && seen(&server_b.context) == id_of(context_b)); /* not the current context */
   CHECK(!cuEventQuery(event_b) && calls(&server_b, FN_cuEventQuery) == 1 && !calls(&server_a, FN_cuEventQuery));
   CHECK(cuEventRecord(event_b, stream_a) == GRAFT_INVALID_HANDLE);
   CHECK(cuEventRecord(event_b, NULL) == GRAFT_INVALID_HANDLE);
@@ -344,14 +345,33 @@ static void host_functions(void) {
   cuCtxSetCurrent(context_a);
 }
 
+/* Whether a call returns the error of an earlier call, after which the server returns none. */
+static bool is_kept(int error) {
+  cuCtxSetCurrent(context_b);
+  __atomic_store_n(&server_b.fault, error, __ATOMIC_RELEASE);
+  CHECK(cuCtxSynchronize() == error);
+  __atomic_store_n(&server_b.fault, 0, __ATOMIC_RELEASE);
+  return cuCtxSynchronize() == error && cuStreamCreate(&(void *){NULL}, 0) == error;
+}
+
 /* Calls in a context that has failed return its error; calls in contexts of the other session do not. */
 static void faults(void) {
+  /* Those of CUresult's page that leave the process in an inconsistent state, and others. */
+  static const int sticky[] = {226, 700, 702, 710, 714, 715, 716, 717, 718, 719, 911}, others[] = {1, 2, 214, 400, 701, 720, 800};
+  int *kept = &graft_parts(&session_b)->primary_contexts[0].fault;
+  for (size_t i = 0; i < sizeof sticky / sizeof *sticky; i++) {
+    CHECK(is_kept(sticky[i]));
+    *kept = 0;
+  }
+  for (size_t i = 0; i < sizeof others / sizeof *others; i++) CHECK(!is_kept(others[i]));
   __atomic_store_n(&server_b.fault, 700, __ATOMIC_RELEASE); /* CUDA_ERROR_ILLEGAL_ADDRESS */
   cuCtxSetCurrent(context_b);
   CHECK(cuCtxSynchronize() == 700 && cuStreamCreate(&(void *){NULL}, 0) == 700);
   cuCtxSetCurrent(context_a);
   CHECK(!cuCtxSynchronize());
   __atomic_store_n(&server_b.fault, 0, __ATOMIC_RELEASE);
+  CHECK(cuStreamSynchronize(stream_b) == 700 && !cuStreamSynchronize(stream_a)); /* by the stream's context, not the current one */
+  *kept = 0;
 }
 
 static void end(void) {

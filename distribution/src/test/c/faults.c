@@ -46,10 +46,10 @@ static const char *const code =
     "    call __assertfail, (q0, q1, q2, q3, q4); } ret; }\n"
     /* 714: calls that end only after 2^32 of them */
     ".func (.param .b32 out) deep(.param .b32 in) { .reg .b32 %r<5>; .reg .pred %p; .local .align 8 .b8 room[256];\n"
-    "  ld.param.b32 %r1, [in]; st.volatile.local.u32 [room], %r1; add.u32 %r2, %r1, 1; mov.u32 %r3, 0;\n"
+    "  ld.param.b32 %r1, [in]; st.local.u32 [room], %r1; add.u32 %r2, %r1, 1; mov.u32 %r3, 0;\n"
     "  setp.eq.u32 %p, %r2, 0; @%p bra done;\n"
     "  { .param .b32 q; .param .b32 o; st.param.b32 [q], %r2; call (o), deep, (q); ld.param.b32 %r3, [o]; }\n"
-    "  done: ld.volatile.local.u32 %r4, [room]; add.u32 %r3, %r3, %r4; st.param.b32 [out], %r3; ret; }\n"
+    "  done: ld.local.u32 %r4, [room]; add.u32 %r3, %r3, %r4; st.param.b32 [out], %r3; ret; }\n"
     ".visible .entry stack(.param .u64 p) { .reg .b64 %a; .reg .b32 %r;\n"
     "  ld.param.u64 %a, [p]; mov.u32 %r, 1;\n"
     "  { .param .b32 q; .param .b32 o; st.param.b32 [q], %r; call (o), deep, (q); ld.param.b32 %r, [o]; }\n"
@@ -62,12 +62,14 @@ static const char *const code =
     "  ld.param.u64 %a1, [p]; mov.u64 %a2, own; cvta.local.u64 %a2, %a2;\n"
     "  st.volatile.global.u64 [%a1+32], %a2; ld.volatile.global.u64 %a2, [%a1+32];\n"
     "  atom.add.u32 %r, [%a2], 1; st.global.u32 [%a1+48], %r; ret; }\n"
-    /* 718: a call of an address that no code can have, and of memory that holds no code */
-#define CALL_OF(name, offset)                                                             \
-  ".visible .entry " name "(.param .u64 p) { .reg .b64 %a<3>; .reg .b32 %r;\n"            \
-  "  ld.param.u64 %a1, [p]; ld.volatile.global.u64 %a2, [%a1+" offset "]; mov.u32 %r, 1;\n" \
-  "  { .param .b32 q; .param .b32 o; st.param.b32 [q], %r;\n"                             \
-  "    prototype: .callprototype (.param .b32 _) _ (.param .b32 _);\n"                    \
+/* 718: a call of an address that no code can have, and of memory that holds no code */
+#define CALL_OF(name, offset)                                          \
+  ".visible .entry " name                                              \
+  "(.param .u64 p) { .reg .b64 %a<3>; .reg .b32 %r;\n"                 \
+  "  ld.param.u64 %a1, [p]; ld.volatile.global.u64 %a2, [%a1+" offset  \
+  "]; mov.u32 %r, 1;\n"                                                \
+  "  { .param .b32 q; .param .b32 o; st.param.b32 [q], %r;\n"          \
+  "    prototype: .callprototype (.param .b32 _) _ (.param .b32 _);\n" \
   "    call (o), %a2, (q), prototype; ld.param.b32 %r, [o]; } st.global.u32 [%a1+48], %r; ret; }\n"
     CALL_OF("pc", "0") CALL_OF("data", "8")
     /* 719, by the page of CUresult: an address beyond shared memory */
@@ -579,7 +581,8 @@ static void after(void) {
   SAY(cuMemcpyDtoDAsync_v2, (u64, u64, size_t, h), (d, d + 64, 16, st2));
   SAY(cuMemcpy, (u64, u64, size_t), (d, (u64)buf, 16));
   SAY(cuMemcpyAsync, (u64, u64, size_t, h), ((u64)buf, d, 16, st2));
-  SAY(cuLaunchKernel, (h, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, h, void **, void **), (good, 1, 1, 1, 1, 1, 1, 0, st2, pp, 0));
+  SAY(cuLaunchKernel, (h, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, h, void **, void **),
+      (good, 1, 1, 1, 1, 1, 1, 0, st2, pp, 0));
   SAY(cuGraphLaunch, (h, h), (ge, st2));
   SAY(cuLaunchHostFunc, (h, void (*)(void *), void *), (st2, (void (*)(void *))free, NULL));
   SAY(cuStreamCreate, (h *, unsigned), (&tmp, 0));

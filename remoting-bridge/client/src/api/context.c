@@ -85,13 +85,24 @@ int graft_fault_of(const struct graft_object *context) {
   return context && !context->u.context.destroyed ? __atomic_load_n(fault_in(context), __ATOMIC_ACQUIRE) : GRAFT_OK;
 }
 
-/* CUresult: illegal address, launch timeout, assert, and from the hardware's stack to the failed launch. */
-static bool is_sticky(int error) { return error == 700 || error == 702 || error == 710 || (error >= 714 && error <= 719); }
+/* CUresult, "leaves the process in an inconsistent state": a contained error, illegal address, launch timeout, assert, from the hardware's
+ * stack to the failed launch, and an external device. */
+static bool is_sticky(int error) {
+  return error == 226 || error == 700 || error == 702 || error == 710 || (error >= 714 && error <= 719) || error == 911;
+}
 
 void graft_context_answered(const struct graft_session *session, int result) {
+  static _Thread_local bool asks;
   struct graft_object *context = graft_context_current();
   int none = 0;
   if (!context || context->session != session || !is_sticky(result)) return;
+  if (graft_device_count() > 1 && !asks) {
+    /* The program may have waited for an event or a stream of another device: this asks the current context for its own error. */
+    asks = true;
+    rpc_cuCtxGetCacheConfig(&(int){0});
+    asks = false;
+    return;
+  }
   __atomic_compare_exchange_n(fault_in(context), &none, result, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
 }
 
@@ -130,6 +141,12 @@ struct graft_object *graft_context_lend(const void *handle) {
   struct graft_object *context = context_of(handle);
   if (context) thread.stack[thread.depth++] = context;
   return context;
+}
+
+struct graft_object *graft_context_enter(const void *stream) {
+  struct graft_object *context = context_of(stream);
+  if (!context || context == graft_context_current() || context->u.context.destroyed || thread.depth == STACK) return NULL;
+  return thread.stack[thread.depth++] = context;
 }
 
 void graft_context_return(struct graft_object **lent) {

@@ -37,8 +37,13 @@ int graft_context_need_any(struct graft_object **context);
 #define GRAFT_IN_CONTEXT_OF(handle) \
   __attribute__((cleanup(graft_context_return))) struct graft_object *lent = graft_context_lend(handle)
 struct graft_object *graft_context_lend(const void *handle);
+/* The same for a wait for a stream, whatever context is current: the server waits in the stream's context, whose error it returns. */
+#define GRAFT_WITHIN_CONTEXT_OF(stream) \
+  __attribute__((cleanup(graft_context_return))) struct graft_object *lent = graft_context_enter(stream)
+struct graft_object *graft_context_enter(const void *stream);
 void graft_context_return(struct graft_object **lent);
-/* Takes note of the result of a call that waited. After a sticky error (CUDA driver API, CUresult), every call with a context of the device returns that error. */
+/* Takes note of the result of a call that waited. After a sticky error (CUDA driver API, CUresult), every call with a context of the device
+ * returns that error. */
 void graft_context_answered(const struct graft_session *session, int result);
 /* A context's sticky error, or 0. The context may be NULL. */
 int graft_fault_of(const struct graft_object *context);

@@ -241,6 +241,7 @@ static int in_stream(void *stream, int (*call)(void *)) {
   int refused = graft_ready();
   if (!refused && !is_legacy) refused = graft_uncaptured();
   if (refused) return refused;
+  GRAFT_WITHIN_CONTEXT_OF(stream);
   int r = call(stream);
   if (is_legacy && r != GRAFT_STREAM_CAPTURE_IMPLICIT) refused = graft_uncaptured();
   return refused ? refused : r;

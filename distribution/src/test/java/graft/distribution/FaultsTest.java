@@ -12,9 +12,10 @@ import java.util.Map;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /**
  * After a kernel has failed, every call returns the same result as natively: {@code faults.txt} was
@@ -31,13 +32,6 @@ final class FaultsTest {
   @TempDir Path folder;
   private SoftwareServer server;
 
-  @BeforeEach
-  void start() throws Exception {
-    server = SoftwareServer.forAllChannels(folder);
-    Programs.gcc(
-        "-std=gnu11", "-o", folder.resolve("faults").toString(), "src/test/c/faults.c", "-ldl");
-  }
-
   @AfterEach
   void stop() throws Exception {
     server.stop();
@@ -45,6 +39,9 @@ final class FaultsTest {
 
   @Test
   void everyCallAnswersAsNatively() throws Exception {
+    server = SoftwareServer.forAllChannels(folder);
+    Programs.gcc(
+        "-std=gnu11", "-o", folder.resolve("faults").toString(), "src/test/c/faults.c", "-ldl");
     Map<String, Map<String, String>> recorded = results(recording());
     List<String> possible = run("shm", "list").out().lines().toList();
     assertThat(results(possible).keySet()).as("cases").containsAll(recorded.keySet());
@@ -61,6 +58,22 @@ final class FaultsTest {
         compare(channel, title, expected);
       }
     }
+  }
+
+  /** The program waits for work of the device that is not current. */
+  @ParameterizedTest
+  @ValueSource(strings = {"stream", "event", "stream-query", "event-query"})
+  void aFaultOfOneDeviceLeavesTheOtherUsable(String way) throws Exception {
+    server = SoftwareServer.start(folder, 2, "unix://" + folder.resolve("socket"));
+    Programs.build(folder, List.of("device_fault"));
+    Finished program =
+        Finished.run(
+            folder,
+            server.environment(server.over("shm")),
+            List.of(folder.resolve("device_fault").toString(), way));
+    assertThat(program.out())
+        .as("%s", program)
+        .isEqualTo("wait 700\ndevice 1 0 0\nstream of device 0 700\ndevice 0 700 700\n");
   }
 
   private void compare(String channel, Matcher title, Map<String, String> expected)
