@@ -87,6 +87,7 @@ enum { NOT_READY = 600 };
   F(cuMemAlloc_v2, (ptr *, size_t))                                                                                           \
   F(cuMemAllocAsync, (ptr *, size_t, handle))                                                                                 \
   F(cuMemFree_v2, (ptr))                                                                                                      \
+  F(cuMemFreeAsync, (ptr, handle))                                                                                            \
   F(cuMemHostAlloc, (void **, size_t, unsigned))                                                                              \
   F(cuMemFreeHost, (void *))                                                                                                  \
   F(cuMemHostRegister_v2, (void *, size_t, unsigned))                                                                         \

@@ -2,14 +2,17 @@
  * write and wait for, and the program's own reads and writes, in several streams and threads.
  *
  *   memory [--seed N] [--seeds N] [--rounds N | --seconds N] [--bytes N] [--large] [--threads N] [--share] [--apart] [--unwaited]
- *          [--trace]
+ *          [--busy] [--trace]
  *
  * With --seeds one process does the work of several seeds, one after another: --seed is the first, and each has --rounds rounds.
  * Buffers have up to --bytes (65536), two thirds of them more than half of it. With --large they have from 1 byte to --bytes (1 GiB),
  * and as many are small as large, as are the parts on which work is done. With --share each thread has another process, and both
  * work on memory of either by the calls cuIpc..., in an order that shared events make. A second device, if there is one, takes part; with
  * --apart it is that of another server, between which graphs cannot copy. With --unwaited graphs are captured, launched and destroyed
- * while other work, and the graphs themselves, are under way.
+ * while other work, and the graphs themselves, are under way. Memory is freed or unregistered, and made anew, while other work is
+ * pending. The work on that memory is over by then or, for a pool's memory, before it in its stream (cuMemFreeAsync). With --busy it
+ * may be pending: cuMemFree, cuMemFreeHost and cuMemHostUnregister wait for it, as programs expect, although CUDA's documentation
+ * promises no wait (cuMemFree "may perform implicit synchronization", and never does for a pool's memory).
  *
  * Runs on any CUDA driver, found as libcuda.so.1 (dlopen). Prints "memory: N passed, N failed" at the end; each round is a test.
  *
@@ -62,7 +65,7 @@ static const char *const code =
     "bra LOOP;\nDONE:\nret;\n}\n";
 
 handle module, kernel_add, kernel_move, kernel_both, contexts[2];
-bool unwaited, apart, concurrent_managed, kernels_reach_peer, large, trace;
+bool unwaited, busy, apart, concurrent_managed, kernels_reach_peer, large, trace;
 
 /* While one thread captures a stream, other threads must not wait for the context of that stream. */
 static pthread_rwlock_t turns = PTHREAD_RWLOCK_INITIALIZER;
@@ -88,6 +91,39 @@ static double seconds(void) {
 static void drop(struct thread *t, struct kept_graph *g) {
   if (g->executable) CHECK(cuGraphExecDestroy(g->executable));
   *g = (struct kept_graph){0};
+}
+
+static bool is_in(const struct kept_graph *g, const struct buffer *b) {
+  bool is = false;
+  for (int i = 0; i < g->count; i++) is = is || g->effects[i].to == b || g->effects[i].from == b;
+  return is;
+}
+
+/* Whether the driver waits for pending work before it frees or unregisters memory of this kind. */
+static bool is_awaited(const struct buffer *b) {
+  switch (b->kind) {
+    case DEV:
+    case PINNED:
+    case PORTABLE:
+    case COMBINED:
+    case MAPPED:
+    case REGISTERED:
+    case MANAGED: return !b->by_host;
+    default: return false;
+  }
+}
+
+/* Frees or unregisters memory, and makes it anew, while other work is pending. */
+static void make_anew(struct thread *t) {
+  struct buffer *b = any(t);
+  if (b->kind == GLOBAL) return;
+  bool waits = below(t, 2) || !(b->kind == POOL || (busy && is_awaited(b)));
+  if (waits) use(t, b, -1, 0, 0);
+  say(t, "ends %s%s", names[b->kind], b->owner < 0 ? "" : " in use");
+  for (int i = 0; i < KEPT_GRAPHS; i++) {
+    if (is_in(&t->graphs[i], b)) drop(t, &t->graphs[i]);
+  }
+  renew(t, b);
 }
 
 /* Captures a graph of random work. */
@@ -233,6 +269,7 @@ static void one_round(struct thread *t) {
     if (e.what != NO_EFFECT) apply(&e);
     if (!below(t, 3)) touch(t);
     if (!below(t, 12)) wait_somehow(t);
+    if (!below(t, 25)) make_anew(t);
   }
   for (size_t i = below(t, 4) ? 0 : 1 + below(t, 2); i; i--) graph(t);
   if (!below(t, 10)) gate(t);
@@ -240,15 +277,9 @@ static void one_round(struct thread *t) {
   wait_somehow(t);
   for (int i = 0; i < t->count; i++) compare(t, &t->buffers[i]);
   if (!below(t, 12)) {
-    struct buffer *b = any(t);
-    if (b->kind == GLOBAL) return;
-    enum kind kind = b->kind;
-    use(t, b, -1, 0, 0);
     CHECK(cuCtxSynchronize());
     for (int i = 0; i < t->count; i++) over(&t->buffers[i]);
-    for (int i = 0; i < KEPT_GRAPHS; i++) drop(t, &t->graphs[i]);
-    end(t, b);
-    make(t, b, kind);
+    make_anew(t);
   }
 }
 
@@ -341,6 +372,7 @@ int main(int argc, char **argv) {
                  : !strcmp(argv[i], "--share")    ? &share
                  : !strcmp(argv[i], "--apart")    ? &apart
                  : !strcmp(argv[i], "--unwaited") ? &unwaited
+                 : !strcmp(argv[i], "--busy")     ? &busy
                                                   : NULL;
     if (flag) {
       *flag = true;
@@ -361,8 +393,7 @@ int main(int argc, char **argv) {
     else {
       fprintf(stderr,
               "usage: %s [--seed N] [--seeds N] [--rounds N | --seconds N] [--bytes N] [--large] [--threads N] [--share] [--apart] "
-              "[--unwaited] "
-              "[--trace]\n",
+              "[--unwaited] [--busy] [--trace]\n",
               argv[0]);
       return 2;
     }

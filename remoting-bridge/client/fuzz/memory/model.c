@@ -65,9 +65,16 @@ static void contents(struct thread *t, struct buffer *b) {
   size_t n = b->bytes;
   b->model = malloc(n);
   for (size_t i = 0; i < n; i++) b->model[i] = (uint8_t)(i * 7 + i / 251);
-  if (b->host) {
+  if (b->kind == POOL) {
+    memset(b->model, (int)(n % 251), n);
+    CHECK(cuMemsetD8Async(b->device, (unsigned char)(n % 251), n, t->streams[b->owner]));
+    return;
+  }
+  if (b->host && may_touch(t, b)) {
     memcpy(b->host, b->model, n);
-  } else if (is_array(b)) {
+    return;
+  }
+  if (is_array(b)) {
     struct copy3d c = {.src_type = HOST,
                        .src_host = b->model,
                        .src_pitch = SIDE,
@@ -81,7 +88,19 @@ static void contents(struct thread *t, struct buffer *b) {
   } else {
     CHECK(cuMemcpyHtoD_v2(b->device, b->model, n));
   }
-  CHECK(cuCtxSynchronize());
+  use(t, b, 0, 0, n);
+  if (b->host) wait_for(t, 0);
+}
+
+static void register_host(struct thread *t, struct buffer *b) {
+  CHECK(cuMemHostRegister_v2(b->host, b->bytes, below(t, 2) ? 3 : 0));
+  b->device = 0;
+  if (below(t, 2)) CHECK(cuMemHostGetDevicePointer_v2(&b->device, b->host, 0));
+}
+
+static void unregister_host(struct thread *t, struct buffer *b) {
+  CHECK(cuMemHostUnregister(b->host));
+  if (memcmp(b->host, b->model, b->bytes)) differs(t, b, b->host, 0, b->bytes, "once it is unregistered");
 }
 
 void make(struct thread *t, struct buffer *b, enum kind kind) {
@@ -101,10 +120,12 @@ void make(struct thread *t, struct buffer *b, enum kind kind) {
   static const unsigned flags[KINDS] = {[PORTABLE] = 1, [MAPPED] = 3, [COMBINED] = 4};
   switch (kind) {
     case DEV: CHECK(cuMemAlloc_v2(&b->device, n)); break;
-    case POOL:
-      CHECK(cuMemAllocAsync(&b->device, n, t->streams[1]));
-      CHECK(cuStreamSynchronize(t->streams[1]));
+    case POOL: {
+      int stream = (int)below(t, STREAMS);
+      CHECK(cuMemAllocAsync(&b->device, n, t->streams[stream]));
+      use(t, b, stream, 0, n);
       break;
+    }
     case GLOBAL: {
       size_t size;
       CHECK(cuModuleGetGlobal_v2(&b->device, &size, module, "variable"));
@@ -121,8 +142,7 @@ void make(struct thread *t, struct buffer *b, enum kind kind) {
     case REGISTERED:
       b->base = malloc(n + 8192);
       b->host = b->base + (below(t, 2) ? (4096 - (uintptr_t)b->base % 4096) : below(t, 100));
-      CHECK(cuMemHostRegister_v2(b->host, n, below(t, 2) ? 3 : 0));
-      if (below(t, 2)) CHECK(cuMemHostGetDevicePointer_v2(&b->device, b->host, 0));
+      register_host(t, b);
       break;
     case MANAGED:
       CHECK(cuMemAllocManaged(&b->device, n, 1));
@@ -155,21 +175,21 @@ void end(struct thread *t, struct buffer *b) {
   switch (b->kind) {
     case SHARED:
     case OPENED: end_common(t, b); break;
-    case DEV:
     case POOL:
+      /* cuMemFree does not wait for work on memory of a pool. */
+      if (b->owner >= 0)
+        CHECK(cuMemFreeAsync(b->device, t->streams[b->owner]));
+      else
+        CHECK(cuMemFree_v2(b->device));
+      break;
+    case DEV:
     case PEER:
     case MANAGED: CHECK(cuMemFree_v2(b->device)); break;
     case PINNED:
     case PORTABLE:
     case COMBINED:
     case MAPPED: CHECK(cuMemFreeHost(b->host)); break;
-    case REGISTERED:
-      CHECK(cuMemHostUnregister(b->host));
-      if (memcmp(b->host, b->model, b->bytes)) {
-        printf("  registered memory differs once it is unregistered\n");
-        t->failed++;
-      }
-      break;
+    case REGISTERED: unregister_host(t, b); break;
     case FLAT:
     case CUBE: CHECK(cuArrayDestroy(b->array)); break;
     default: break;
@@ -178,11 +198,25 @@ void end(struct thread *t, struct buffer *b) {
   free(b->model);
 }
 
+void renew(struct thread *t, struct buffer *b) {
+  if (b->kind == REGISTERED && below(t, 2)) {
+    unregister_host(t, b);
+    over(b);
+    memset(b->host, (int)below(t, 256), b->bytes);
+    memcpy(b->model, b->host, b->bytes);
+    register_host(t, b);
+    return;
+  }
+  end(t, b);
+  make(t, b, b->kind);
+}
+
 /* ---- Order ---- */
 
 void over(struct buffer *b) {
   b->owner = -1;
   b->spans = 0;
+  b->by_host = false;
 }
 
 void wait_for(struct thread *t, int stream) {

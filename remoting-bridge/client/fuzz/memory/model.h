@@ -54,6 +54,7 @@ struct buffer {
   int owner;                    /* the stream with the last work that uses the buffer, -1 if no work is pending */
   struct span pending[PENDING]; /* the bytes that queued work reads or writes */
   int spans;
+  bool by_host; /* a host function that is pending changes the buffer */
 };
 
 /* The effect of an operation on the model. A captured graph has it once for each launch. */
@@ -99,7 +100,7 @@ struct both {
   unsigned value;
 };
 extern handle module, kernel_add, kernel_move, kernel_both, contexts[2]; /* contexts[1]: of a second device, NULL without one */
-extern bool unwaited, apart, concurrent_managed, kernels_reach_peer, large, trace;
+extern bool unwaited, busy, apart, concurrent_managed, kernels_reach_peer, large, trace;
 
 /* Random numbers: of 64 bits, below n, and from 1 to most with as many small as large ones. */
 uint64_t next(struct thread *t);
@@ -116,6 +117,8 @@ void check(struct thread *t, int r, const char *what);
 bool is_array(const struct buffer *b);
 void make(struct thread *t, struct buffer *b, enum kind kind);
 void end(struct thread *t, struct buffer *b);
+/* Ends a buffer and makes another one of its kind, or registers the same memory again, while work on other buffers may be pending. */
+void renew(struct thread *t, struct buffer *b);
 /* Notes that no queued work uses the buffer any more. */
 void over(struct buffer *b);
 void wait_for(struct thread *t, int stream);

@@ -24,6 +24,7 @@ void run_on_host(void *data) {
 }
 
 void apply(const struct effect *e) {
+  e->to->by_host |= e->what == BY_HOST;
   uint8_t *to = e->to->model + e->at;
   switch (e->what) {
     case COPY: memmove(to, e->from->model + e->at_from, e->bytes); break;
