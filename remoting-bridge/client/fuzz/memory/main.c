@@ -113,9 +113,29 @@ static bool is_awaited(const struct buffer *b) {
   }
 }
 
+static void take_a_while(void *unused) {
+  (void)unused;
+  nanosleep(&(struct timespec){0, 1000000}, NULL);
+}
+
+/* Queues work behind a host function that takes a while. Returns memory that the work uses. */
+static struct buffer *in_use(struct thread *t) {
+  int stream = (int)below(t, STREAMS);
+  struct buffer *b = any(t);
+  say(t, "a host function takes a while, stream %d", stream);
+  CHECK(cuLaunchHostFunc(t->streams[stream], take_a_while, NULL));
+  for (int i = 0; i < 4; i++) {
+    struct effect e = work(t, stream);
+    if (e.what == NO_EFFECT) continue;
+    apply(&e);
+    b = e.from && below(t, 2) ? e.from : e.to;
+  }
+  return b;
+}
+
 /* Frees or unregisters memory, and makes it anew, while other work is pending. */
 static void make_anew(struct thread *t) {
-  struct buffer *b = any(t);
+  struct buffer *b = below(t, 2) ? any(t) : in_use(t);
   if (b->kind == GLOBAL) return;
   bool waits = below(t, 2) || !(b->kind == POOL || (busy && is_awaited(b)));
   if (waits) use(t, b, -1, 0, 0);
@@ -269,7 +289,7 @@ static void one_round(struct thread *t) {
     if (e.what != NO_EFFECT) apply(&e);
     if (!below(t, 3)) touch(t);
     if (!below(t, 12)) wait_somehow(t);
-    if (!below(t, 25)) make_anew(t);
+    if (!below(t, busy ? 12 : 25)) make_anew(t);
   }
   for (size_t i = below(t, 4) ? 0 : 1 + below(t, 2); i; i--) graph(t);
   if (!below(t, 10)) gate(t);
