@@ -135,9 +135,9 @@ static struct buffer *in_use(struct thread *t) {
 
 /* Frees or unregisters memory, and makes it anew, while other work is pending. */
 static void make_anew(struct thread *t) {
-  struct buffer *b = below(t, 2) ? any(t) : in_use(t);
+  struct buffer *b = below(t, busy ? 6 : 2) ? in_use(t) : any(t);
   if (b->kind == GLOBAL) return;
-  bool waits = below(t, 2) || !(b->kind == POOL || (busy && is_awaited(b)));
+  bool waits = !below(t, busy ? 4 : 2) || !(b->kind == POOL || (busy && is_awaited(b)));
   if (waits) use(t, b, -1, 0, 0);
   say(t, "ends %s%s", names[b->kind], b->owner < 0 ? "" : " in use");
   for (int i = 0; i < KEPT_GRAPHS; i++) {
@@ -289,7 +289,7 @@ static void one_round(struct thread *t) {
     if (e.what != NO_EFFECT) apply(&e);
     if (!below(t, 3)) touch(t);
     if (!below(t, 12)) wait_somehow(t);
-    if (!below(t, busy ? 12 : 25)) make_anew(t);
+    if (!below(t, busy ? 6 : 25)) make_anew(t);
   }
   for (size_t i = below(t, 4) ? 0 : 1 + below(t, 2); i; i--) graph(t);
   if (!below(t, 10)) gate(t);
