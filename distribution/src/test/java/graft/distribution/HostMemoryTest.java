@@ -21,19 +21,29 @@ import org.junit.jupiter.params.provider.CsvSource;
 /**
  * Memory of every kind agrees with a model of it, over the channels of one machine: random copies,
  * fills, kernels, graphs, host functions, a second device and a second process, two minutes in all,
- * with new seeds each time. A difference is reported with its seed, and {@code
+ * with new seeds each time. Memory is freed and unregistered in between, with {@code --busy} also
+ * while queued work uses it. A difference is reported with its seed, and {@code
  * remoting-bridge/client/fuzz/memory --seed N} reproduces it.
+ *
+ * <p>The channel ivshmem has a file in the place of the guest's device, with too little room for
+ * large memory. The channel rdma needs no adapter: UCX takes shared memory, or its own TCP ("lo").
+ * The channels vsock and vchan need a guest.
  */
 @Execution(ExecutionMode.CONCURRENT)
 @ResourceLock(Lanes.OTHERS)
 final class HostMemoryTest {
+  /** Room for some 6 processes. */
+  private static final long REGION = 512L << 20;
+
   @TempDir static Path folder;
   private static SoftwareServer server;
+  private static GuestRegionFile region;
 
   @BeforeAll
   static void serve() throws Exception {
-    server =
-        SoftwareServer.start(folder, 2, "tcp://127.0.0.1:0", "unix://" + folder.resolve("socket"));
+    region = GuestRegionFile.make(folder, REGION);
+    String socket = "unix://" + folder.resolve("socket");
+    server = SoftwareServer.sharing(folder, 2, region, "tcp://127.0.0.1:0", socket);
     Programs.buildMemoryFuzzer(folder);
   }
 
@@ -44,14 +54,18 @@ final class HostMemoryTest {
 
   @ParameterizedTest(name = "{0} {1}, {3}")
   @CsvSource({
-    "shm, --bytes 65536 --share, 25, auto",
-    "shm, --bytes 300 --threads 3 --unwaited, 15, auto",
+    "shm, --bytes 65536 --share --busy, 15, auto",
+    "shm, --bytes 300 --threads 3 --unwaited --busy, 10, auto",
     "shm, --large --bytes 16777216, 10, auto",
-    "unix, --bytes 65536 --unwaited, 10, auto",
-    "tcp, --bytes 65536 --share, 15, auto",
-    "tcp, --bytes 300 --threads 3 --share --unwaited, 20, auto",
+    "unix, --bytes 65536 --unwaited --busy, 10, auto",
+    "tcp, --bytes 65536 --share --busy, 10, auto",
+    "tcp, --bytes 300 --threads 3 --share --unwaited --busy, 15, auto",
     "tcp, --large --bytes 16777216 --unwaited, 10, auto",
-    "tcp, --bytes 65536 --share, 10, yes",
+    "ivshmem, --bytes 65536 --share --busy, 10, auto",
+    "ivshmem, --large --bytes 33554432 --busy, 5, auto",
+    "rdma, --bytes 65536 --share --busy, 5, auto",
+    "rdma, --bytes 300 --threads 3 --unwaited --busy, 5, lo",
+    "tcp, --bytes 65536 --share, 5, yes",
     "tcp, --large --bytes 16777216, 10, yes",
     "tcp, --bytes 300000 --share, 10, known",
     "tcp, --large --bytes 16777216, 15, known"
@@ -65,9 +79,15 @@ final class HostMemoryTest {
     command.addAll(List.of(arguments.split(" ")));
     Map<String, String> environment = new HashMap<>(server.environment(server.over(channel)));
     boolean known = setting.equals("known");
-    environment.put("GRAFT_COMPRESSION", known ? "no" : setting);
+    environment.put("GRAFT_COMPRESSION", known ? "no" : setting.equals("lo") ? "auto" : setting);
     environment.put("GRAFT_KNOWN_DATA", known ? "yes" : "auto");
     environment.put("GRAFT_STATS", "1");
+    if (channel.equals("ivshmem")) {
+      environment.put("GRAFT_PCI_DEVICES", region.devices().toString());
+    }
+    if (setting.equals("lo")) {
+      environment.putAll(Map.of("UCX_TLS", "tcp", "UCX_NET_DEVICES", "lo"));
+    }
     Finished program = run(environment, command, seconds);
     System.out.println(channel + ": " + program.out());
     if (known) { // by the first run's session, where the second one copies the same

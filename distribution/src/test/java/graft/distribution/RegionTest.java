@@ -2,10 +2,7 @@ package graft.distribution;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import java.io.RandomAccessFile;
-import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Duration;
 import java.util.HashMap;
 import java.util.List;
@@ -33,20 +30,10 @@ final class RegionTest {
 
   @BeforeAll
   static void serve() throws Exception {
-    Path region = folder.resolve("region");
-    Files.createFile(
-        region, PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-------")));
-    try (RandomAccessFile file = new RandomAccessFile(region.toFile(), "rw")) {
-      file.setLength(REGION);
-    }
-    Path device = Files.createDirectories(folder.resolve("devices/0000:00:05.0"));
-    Files.writeString(device.resolve("vendor"), "0x1af4\n");
-    Files.writeString(device.resolve("device"), "0x1110\n");
-    Files.createSymbolicLink(device.resolve("resource2"), region);
-    server = SoftwareServer.sharing(folder, region);
-    environment =
-        new HashMap<>(server.environment(server.address().replaceFirst("tcp:", "ivshmem:")));
-    environment.put("GRAFT_PCI_DEVICES", folder.resolve("devices").toString());
+    GuestRegionFile region = GuestRegionFile.make(folder, REGION);
+    server = SoftwareServer.sharing(folder, 1, region, "tcp://127.0.0.1:0");
+    environment = new HashMap<>(server.environment(server.over("ivshmem")));
+    environment.put("GRAFT_PCI_DEVICES", region.devices().toString());
     Programs.build(folder, List.of("pinned"));
   }
 

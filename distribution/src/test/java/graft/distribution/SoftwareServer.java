@@ -40,8 +40,7 @@ final class SoftwareServer {
 
   /** Starts a server with this number of devices. */
   static SoftwareServer start(Path folder, int devices, String... addresses) throws IOException {
-    Map<String, String> environment = Map.of("GRAFT_SOFTWARE_DEVICES", String.valueOf(devices));
-    return start(folder, environment, List.of(), addresses);
+    return start(folder, with(devices), List.of(), addresses);
   }
 
   /** Starts a server with further options and this environment. */
@@ -56,9 +55,14 @@ final class SoftwareServer {
    * Starts a server whose client has a file as memory that it shares with the server, as a guest
    * has it: the channel ivshmem.
    */
-  static SoftwareServer sharing(Path folder, Path region) throws IOException {
-    String grant = NAME + " " + TOKEN + " region=" + region;
-    return start(folder, grant, Map.of(), List.of(), "tcp://127.0.0.1:0");
+  static SoftwareServer sharing(
+      Path folder, int devices, GuestRegionFile region, String... addresses) throws IOException {
+    String grant = NAME + " " + TOKEN + " region=" + region.file();
+    return start(folder, grant, with(devices), List.of(), addresses);
+  }
+
+  private static Map<String, String> with(int devices) {
+    return Map.of("GRAFT_SOFTWARE_DEVICES", String.valueOf(devices));
   }
 
   private static SoftwareServer start(
@@ -90,9 +94,15 @@ final class SoftwareServer {
     return start(folder, "tcp://127.0.0.1:0", "unix://" + folder.resolve("socket"));
   }
 
-  /** The address by which the client uses a channel of one machine: shm, unix or tcp. */
+  /**
+   * The address by which the client uses a channel: shm or unix by the socket, tcp, rdma or ivshmem
+   * by the server's first address.
+   */
   String over(String channel) {
-    return channel.equals("tcp") ? address : channel + "://" + folder.resolve("socket");
+    boolean bySocket = channel.equals("shm") || channel.equals("unix");
+    return bySocket
+        ? channel + "://" + folder.resolve("socket")
+        : address.replaceFirst("^tcp", channel);
   }
 
   /** The first address of the server. */
