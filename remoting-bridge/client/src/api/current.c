@@ -59,7 +59,7 @@ GRAFT_EXPORT int cuCtxGetFlags(void *flags) {
 /* How the driver waits is the server's business: flags are kept for the program to ask. */
 GRAFT_EXPORT int cuCtxSetFlags(unsigned int flags) {
   struct graft_object *context;
-  int r = graft_context_need(&context);
+  int r = graft_context_need_any(&context);
   if (r) return r;
   if (!graft_are_context_flags(flags)) return GRAFT_INVALID_VALUE;
   context->u.context.flags = flags;

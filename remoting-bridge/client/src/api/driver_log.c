@@ -6,8 +6,8 @@
 #include "graft_rpc.h"
 
 /* Nothing here collects a profile: the owner of the GPU may. */
-GRAFT_EXPORT int cuProfilerStart(void) { return graft_ready(); }
-GRAFT_EXPORT int cuProfilerStop(void) { return graft_ready(); }
+GRAFT_EXPORT int cuProfilerStart(void) { return graft_usable(); }
+GRAFT_EXPORT int cuProfilerStop(void) { return graft_usable(); }
 GRAFT_EXPORT int cuProfilerInitialize(const char *config, const char *output, int mode) {
   (void)config, (void)output, (void)mode;
   return graft_not_served("cuProfilerInitialize");

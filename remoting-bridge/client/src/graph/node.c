@@ -194,9 +194,20 @@ void graft_node_detach(struct graft_object *node) {
   pthread_mutex_unlock(&lock);
 }
 
+/* A node that a context has nothing to do with is made and changed even after the context has failed, as natively. */
+static int may_have(const struct graft_node_params *given) {
+  switch (given->type) {
+    case GRAFT_NODE_HOST:
+    case GRAFT_NODE_EMPTY:
+    case GRAFT_NODE_WAIT_EVENT:
+    case GRAFT_NODE_RECORD_EVENT: return graft_ready();
+    default: return graft_usable();
+  }
+}
+
 int graft_node_add(void **node, void *graph, const void **dependencies, const void *edges, size_t count,
                    struct graft_node_params *given) {
-  int r = graft_ready();
+  int r = may_have(given);
   if (r) return r;
   if (!node || !graft_object(GRAFT_GRAPH, graph) || (count && !dependencies) || count > 65536) return GRAFT_INVALID_VALUE;
   struct travelling *t = malloc(sizeof *t);
@@ -233,7 +244,7 @@ int graft_node_add(void **node, void *graph, const void **dependencies, const vo
 }
 
 int graft_node_set(void *exec, void *node, const struct graft_node_params *given) {
-  int r = graft_ready();
+  int r = may_have(given);
   if (r) return r;
   if (!graft_object(GRAFT_NODE, node) || (exec && !graft_object(GRAFT_EXEC, exec))) return GRAFT_INVALID_VALUE;
   struct travelling *t = malloc(sizeof *t);

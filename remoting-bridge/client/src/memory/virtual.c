@@ -79,7 +79,7 @@ GRAFT_EXPORT int cuMemRetainAllocationHandle(uint64_t *handle, uint64_t address)
 GRAFT_EXPORT int cuMemGetAllocationPropertiesFromHandle(void *properties, uint64_t handle) {
   int32_t location[2]; /* CUmemAllocationProp: CUmemLocation at 8 */
   struct graft_session *before;
-  int r = graft_usable();
+  int r = graft_ready();
   if (r || (r = graft_physical_enter(&handle, &before))) return r;
   r = rpc_cuMemGetAllocationPropertiesFromHandle(properties, handle);
   if (!r) {

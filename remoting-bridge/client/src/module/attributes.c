@@ -116,7 +116,7 @@ GRAFT_EXPORT int cuKernelSetAttribute(int attribute, int value, void *kernel, in
 
 /* Cache and bank preferences are hints that current GPUs ignore. */
 static int set_preference(void *function, int config, int last) {
-  int r = graft_ready();
+  int r = graft_usable();
   if (r) return r;
   if (!graft_object(GRAFT_FUNCTION, function)) return GRAFT_INVALID_HANDLE;
   return config >= 0 && config <= last ? GRAFT_OK : GRAFT_INVALID_VALUE;

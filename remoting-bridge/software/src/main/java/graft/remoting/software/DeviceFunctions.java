@@ -149,6 +149,9 @@ final class DeviceFunctions implements DeviceApi {
         () -> {
           gpus.get(source);
           gpus.get(destination);
+          if (source == destination) {
+            throw new CudaException(CudaResult.INVALID_DEVICE, "a device is no peer of itself");
+          }
           putInt(value, 0);
         });
   }

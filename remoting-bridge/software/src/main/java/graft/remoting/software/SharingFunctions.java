@@ -130,6 +130,8 @@ final class SharingFunctions implements SharingApi {
           putInt(
               result,
               contexts
+                  .any()
+                  .gpu()
                   .memory()
                   .virtual()
                   .export(handles.get(handle, VirtualMemory.Physical.class)));

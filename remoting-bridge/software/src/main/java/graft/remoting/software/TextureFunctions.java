@@ -121,6 +121,16 @@ final class TextureFunctions implements TextureApi {
         });
   }
 
+  /** Only arrays with deferred mapping have requirements. There are none here. */
+  @Override
+  public int cuArrayGetMemoryRequirements(long requirements, long array, int device) {
+    return calls.run(
+        () -> {
+          handles.get(array, CudaArray.class);
+          throw new CudaException(CudaResult.INVALID_VALUE, "no array with deferred mapping");
+        });
+  }
+
   @Override
   public int cuArrayDestroy(long array) {
     return calls.run(

@@ -7,6 +7,7 @@ import static graft.remoting.software.object.CallerMemory.require;
 
 import graft.remoting.device.CudaResult;
 import graft.remoting.device.VirtualMemoryApi;
+import graft.remoting.software.memory.DeviceMemory;
 import graft.remoting.software.memory.VirtualMemory;
 import graft.remoting.software.object.Allocations;
 import graft.remoting.software.object.Contexts;
@@ -30,6 +31,11 @@ final class VirtualMemoryFunctions implements VirtualMemoryApi {
     this.contexts = contexts;
   }
 
+  /** These calls need no context; here one tells the device, even if its work has failed. */
+  private DeviceMemory memory() {
+    return contexts.any().gpu().memory();
+  }
+
   /** CUmemAllocationProp: type at 0, requested handle types at 4, location at 8 and 12. */
   private void check(long properties) {
     require(properties != 0 && UNSAFE.getInt(properties) == PINNED, "not of type pinned");
@@ -43,7 +49,7 @@ final class VirtualMemoryFunctions implements VirtualMemoryApi {
   private void requireThisDevice(long location) {
     require(
         UNSAFE.getInt(location) == ON_DEVICE
-            && UNSAFE.getInt(location + 4) == contexts.current().gpu().ordinal(),
+            && UNSAFE.getInt(location + 4) == contexts.any().gpu().ordinal(),
         "memory of another location than this device");
   }
 
@@ -62,9 +68,9 @@ final class VirtualMemoryFunctions implements VirtualMemoryApi {
         () -> {
           check(properties);
           require(bytes > 0 && bytes % VirtualMemory.GRANULARITY == 0, "not so many granules");
-          VirtualMemory.Physical made = contexts.memory().virtual().create(bytes);
+          VirtualMemory.Physical made = memory().virtual().create(bytes);
           if (made == null) {
-            throw Allocations.outOfMemory(bytes, contexts.memory());
+            throw Allocations.outOfMemory(bytes, memory());
           }
           putLong(handle, handles.add(made));
         });
@@ -76,7 +82,7 @@ final class VirtualMemoryFunctions implements VirtualMemoryApi {
         () -> {
           VirtualMemory.Physical physical = handles.get(handle, VirtualMemory.Physical.class);
           handles.remove(handle);
-          contexts.memory().virtual().release(physical);
+          memory().virtual().release(physical);
         });
   }
 
@@ -84,7 +90,7 @@ final class VirtualMemoryFunctions implements VirtualMemoryApi {
   public int cuMemRetainAllocationHandle(long handle, long address) {
     return calls.run(
         () -> {
-          VirtualMemory.Physical found = contexts.memory().virtual().retain(address);
+          VirtualMemory.Physical found = memory().virtual().retain(address);
           require(found != null, "nothing is mapped there");
           putLong(handle, handles.add(found));
         });
@@ -98,7 +104,7 @@ final class VirtualMemoryFunctions implements VirtualMemoryApi {
           UNSAFE.setMemory(properties, 32, (byte) 0);
           putInt(properties, PINNED);
           putInt(properties + 8, ON_DEVICE);
-          putInt(properties + 12, contexts.current().gpu().ordinal());
+          putInt(properties + 12, contexts.any().gpu().ordinal());
         });
   }
 
@@ -110,7 +116,7 @@ final class VirtualMemoryFunctions implements VirtualMemoryApi {
           require(
               bytes > 0 && bytes % VirtualMemory.GRANULARITY == 0 && Long.bitCount(alignment) <= 1,
               "not a whole number of granules, or not a power of two");
-          long start = contexts.memory().virtual().reserve(bytes, alignment);
+          long start = memory().virtual().reserve(bytes, alignment);
           if (start == 0) {
             throw new CudaException(CudaResult.OUT_OF_MEMORY, "no addresses left");
           }
@@ -123,8 +129,7 @@ final class VirtualMemoryFunctions implements VirtualMemoryApi {
     return calls.run(
         () ->
             require(
-                contexts.memory().virtual().free(address, bytes),
-                "not reserved, or something is mapped"));
+                memory().virtual().free(address, bytes), "not reserved, or something is mapped"));
   }
 
   @Override
@@ -135,7 +140,7 @@ final class VirtualMemoryFunctions implements VirtualMemoryApi {
           require(
               offset == 0 && flags == 0 && bytes == physical.bytes(),
               "only whole allocations can be mapped");
-          require(contexts.memory().virtual().map(address, physical), "not reserved, or taken");
+          require(memory().virtual().map(address, physical), "not reserved, or taken");
         });
   }
 
@@ -143,8 +148,8 @@ final class VirtualMemoryFunctions implements VirtualMemoryApi {
   public int cuMemUnmap(long address, long bytes) {
     return calls.run(
         () -> {
-          contexts.current().awaitAll(); // no kernel may still use it
-          require(contexts.memory().virtual().unmap(address, bytes), "not made of whole mappings");
+          contexts.await(); // no kernel may still use it
+          require(memory().virtual().unmap(address, bytes), "not made of whole mappings");
         });
   }
 
@@ -160,9 +165,9 @@ final class VirtualMemoryFunctions implements VirtualMemoryApi {
             if (flags != 0 && flags != READ_WRITE) {
               throw new CudaException(CudaResult.NOT_SUPPORTED, "memory that can only be read");
             }
-            contexts.current().awaitAll();
+            contexts.await();
             require(
-                contexts.memory().virtual().allow(address, bytes, flags == READ_WRITE),
+                memory().virtual().allow(address, bytes, flags == READ_WRITE),
                 "not made of whole mappings");
           }
         });
@@ -173,7 +178,7 @@ final class VirtualMemoryFunctions implements VirtualMemoryApi {
     return calls.run(
         () -> {
           requireThisDevice(location);
-          putLong(flags, contexts.memory().find(address) != null ? READ_WRITE : 0);
+          putLong(flags, memory().find(address) != null ? READ_WRITE : 0);
         });
   }
 }

@@ -25,7 +25,7 @@ public final class DeviceCalls {
 
   public static void noFunction(ThreadBlock b, int thread, long address) {
     throw new DeviceFault(
-        DeviceFault.INVALID_PC,
+        DeviceFault.ILLEGAL_ADDRESS,
         "call of address 0x"
             + Long.toHexString(address)
             + ", which is no function of the module, by "
@@ -43,7 +43,7 @@ public final class DeviceCalls {
   public static void checkStack(ThreadBlock b, int thread, long end) {
     if (end - b.localBase - (long) thread * b.localStride > b.localStride) {
       throw new DeviceFault(
-          DeviceFault.STACK,
+          DeviceFault.ILLEGAL_ADDRESS,
           "stack overflow: the thread has "
               + b.localStride
               + " bytes (cudaDeviceSetLimit(cudaLimitStackSize) gives more); "

@@ -193,7 +193,7 @@ public final class GridRunner implements AutoCloseable {
       } catch (DeviceFault e) {
         launch.abort(e);
       } catch (StackOverflowError e) {
-        launch.abort(new DeviceFault(DeviceFault.STACK, "calls nested too deeply"));
+        launch.abort(new DeviceFault(DeviceFault.ILLEGAL_ADDRESS, "calls nested too deeply"));
       } catch (OutOfMemoryError e) {
         launch.abort(
             new DeviceFault(

@@ -21,6 +21,13 @@ public final class Contexts {
 
   /** Returns the calling thread's context; there must be one, without an error. */
   public Context current() {
+    Context context = any();
+    checkError(context);
+    return context;
+  }
+
+  /** Returns the calling thread's context, even if its work has failed. */
+  public Context any() {
     Context context = stacks.get().peek();
     if (context == null) {
       throw new CudaException(CudaResult.INVALID_CONTEXT, "no context is current");
@@ -28,7 +35,6 @@ public final class Contexts {
     if (context.isDestroyed()) {
       throw new CudaException(CudaResult.CONTEXT_IS_DESTROYED, "the context is destroyed");
     }
-    checkError(context);
     return context;
   }
 
