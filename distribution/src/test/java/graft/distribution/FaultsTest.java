@@ -18,9 +18,10 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * After a kernel has failed, every call returns the same result as natively: {@code faults.txt} was
- * recorded on an H200 with driver 580.159 by {@code scripts/faults-check --record} ({@code
- * src/test/c/faults.c} is the program). A call that has not been recorded yet is not compared.
+ * After a kernel has failed, every call returns the same result as natively, but for {@link
+ * #DIFFERENCES}: {@code faults.txt} was recorded on an H200 with driver 580.159.04 by {@code
+ * scripts/faults-check} ({@code src/test/c/faults.c} is the program). It has the cases that ended
+ * natively.
  */
 final class FaultsTest {
   private static final Pattern CASE =
@@ -28,6 +29,10 @@ final class FaultsTest {
 
   /** A result, or "not made" for an object that the software device does not have. */
   private static final Pattern CALL = Pattern.compile(" +(.*?) +(\\d+|not made)");
+
+  /** What calls return that do not answer as natively; docs/host-memory.md has the reasons. */
+  private static final Map<String, String> DIFFERENCES =
+      Map.of("cuFlushGPUDirectRDMAWrites", "801", "cuDeviceGetGraphMemAttribute", "801");
 
   @TempDir Path folder;
   private SoftwareServer server;
@@ -81,11 +86,13 @@ final class FaultsTest {
     Finished program = run(channel, title.group(2), title.group(3));
     assertThat(program.code()).as("%s", program).isZero();
     Map<String, String> got = results(program.out().lines().toList()).get(title.group(1));
+    Map<String, String> wanted = new LinkedHashMap<>(expected);
+    wanted.replaceAll((call, result) -> DIFFERENCES.getOrDefault(call, result));
     Map<String, String> compared = new LinkedHashMap<>();
-    expected.forEach(
+    wanted.forEach(
         (call, result) ->
             compared.put(call, "not made".equals(got.get(call)) ? result : got.get(call)));
-    assertThat(compared).as("%s over %s", title.group(1), channel).isEqualTo(expected);
+    assertThat(compared).as("%s over %s", title.group(1), channel).isEqualTo(wanted);
     if (title.group(2).equals("asserted")) {
       // CUDA writes the message of a failed assertion to the program's standard error.
       assertThat(program.err()).as(channel).contains(" Assertion `A` failed.");
