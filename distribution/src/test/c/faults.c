@@ -1,5 +1,5 @@
 /* The results of every class of call after a kernel has failed, and then of what ends or replaces the context. Prints a line for
- * each call; faults.txt has the native results of an H200 (driver 580.159). Built with gcc alone.
+ * each call; faults.txt has the native results of an H200 (driver 580.159.04). Built with gcc alone.
  *
  *   faults              all cases, each in a process of its own
  *   faults list         the first line of each case
