@@ -213,9 +213,10 @@ static int get_name(const char **name, void *handle) {
 }
 
 GRAFT_EXPORT int cuKernelGetName(void *name, void *kernel) { return get_name(name, kernel); }
+/* Arguments are looked at first, before cuInit too. */
 GRAFT_EXPORT int cuFuncGetName(void *name, void *function) {
-  int r = graft_usable();
-  return r ? r : get_name(name, function);
+  int r = get_name(name, function);
+  return r ? r : graft_usable();
 }
 
 GRAFT_EXPORT int cuKernelGetLibrary(void *library, void *kernel) {
@@ -266,23 +267,19 @@ GRAFT_EXPORT int cuKernelGetParamInfo(void *kernel, size_t index, void *offset, 
   return r ? r : parameter_info(kernel, index, offset, size);
 }
 GRAFT_EXPORT int cuFuncGetParamInfo(void *function, size_t index, void *offset, void *size) {
-  int r = graft_usable();
-  return r ? r : parameter_info(function, index, offset, size);
+  int r = parameter_info(function, index, offset, size);
+  return r ? r : graft_usable();
 }
 
 GRAFT_EXPORT int cuFuncIsLoaded(void *state, void *function) {
-  int r = graft_usable();
-  if (r) return r;
   if (!graft_object(GRAFT_FUNCTION, function)) return GRAFT_INVALID_HANDLE;
   if (!state) return GRAFT_INVALID_VALUE;
   *(int *)state = 1; /* CU_FUNCTION_LOADING_STATE_LOADED: the server loads when it has to */
-  return 0;
+  return graft_usable();
 }
 
 GRAFT_EXPORT int cuFuncLoad(void *function) {
-  int r = graft_usable();
-  if (r) return r;
-  return graft_object(GRAFT_FUNCTION, function) ? GRAFT_OK : GRAFT_INVALID_HANDLE;
+  return graft_object(GRAFT_FUNCTION, function) ? graft_usable() : GRAFT_INVALID_HANDLE;
 }
 
 GRAFT_EXPORT int cuModuleGetLoadingMode(void *mode) {
