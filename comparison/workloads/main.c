@@ -113,6 +113,11 @@ unsigned scaled(unsigned count) {
   return n < 1 ? 1 : (unsigned)n;
 }
 
+int by_value(const void *a, const void *b) {
+  double x = *(const double *)a, y = *(const double *)b;
+  return (x > y) - (x < y);
+}
+
 double now(void) {
   struct timespec t;
   clock_gettime(CLOCK_MONOTONIC, &t);

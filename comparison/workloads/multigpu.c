@@ -53,11 +53,6 @@ static void expect(const struct part *p, unsigned word, unsigned runs) {
   if (p->host[word] != runs) fail("multi-gpu: a wrong result");
 }
 
-static int by_value(const void *a, const void *b) {
-  double x = *(const double *)a, y = *(const double *)b;
-  return (x > y) - (x < y);
-}
-
 /* The time in microseconds of each run on one device, and on all COUNT. Sorts both. */
 static void print(int count, double *one, double *all) {
   qsort(one, RUNS, sizeof *one, by_value);

@@ -22,11 +22,6 @@ size_t copy_sizes(void) { return options.quick ? 4 : sizeof sizes / sizeof *size
 enum { TAIL_CALLS = 10000, TAIL_ROUNDS = 5 };
 static int tail_rounds(void) { return options.quick ? 2 : TAIL_ROUNDS; }
 
-static int ascending(const void *a, const void *b) {
-  double x = *(const double *)a, y = *(const double *)b;
-  return (x > y) - (x < y);
-}
-
 static void copies(handle stream) {
   size_t count = copy_sizes(), most = sizes[count - 1];
   devptr device = device_memory(most);
@@ -118,7 +113,7 @@ static void queued_tail(handle stream) {
         t[i] = now() - start;
       }
       CALL(cuStreamSynchronize(stream));
-      qsort(t, TAIL_CALLS, sizeof *t, ascending);
+      qsort(t, TAIL_CALLS, sizeof *t, by_value);
       if (r >= 0) rare[r] = t[TAIL_CALLS - 1 - TAIL_CALLS / 1000];
     }
     figures(to_host ? "queued-device-to-host-call-p99.9" : "queued-host-to-device-call-p99.9", BYTES, rare, tail_rounds(), "us");
@@ -144,7 +139,7 @@ static void launch_tail(handle function, handle stream, void **parameters) {
         }
         t[i] = now() - start;
       }
-      qsort(t, TAIL_CALLS, sizeof *t, ascending);
+      qsort(t, TAIL_CALLS, sizeof *t, by_value);
       usual[r] = t[TAIL_CALLS / 2];
       rare[r] = t[TAIL_CALLS - 1 - TAIL_CALLS / 1000];
     }

@@ -92,6 +92,7 @@ void unsupported(const char *format, ...) __attribute__((noreturn, format(printf
 
 /* ---- Devices, kernels, time ---- */
 double now(void); /* microseconds */
+int by_value(const void *a, const void *b); /* the order of two doubles, for qsort */
 /* Finds the driver and starts CUDA. */
 void load_driver(void);
 int devices(void);

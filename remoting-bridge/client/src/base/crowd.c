@@ -14,6 +14,8 @@
 #define NOT_RUNNING_NANOSECONDS 500000u
 /* For how long that counts. */
 #define LASTS_NANOSECONDS 100000000u
+/* How long a thread keeps the CPU in spite of contention. */
+#define MOMENT_NANOSECONDS 250000u
 /* How often it is looked how many threads want to run, which takes some microseconds. */
 #define LOOK_NANOSECONDS 500000u
 
@@ -56,4 +58,8 @@ bool graft_crowd_yield(struct graft_crowd *crowd, uint64_t now) {
   sched_yield();
   graft_crowd_yielded(crowd, now, graft_now());
   return true;
+}
+
+bool graft_crowd_polls_on(struct graft_crowd *crowd, uint64_t waited, uint64_t now) {
+  return graft_crowd_yield(crowd, now) || waited <= MOMENT_NANOSECONDS;
 }

@@ -5,9 +5,6 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* How long a thread that has polled for the configured time polls on in spite of contention: when it wakes from sleep, it waits for a CPU for up to 4 ms. */
-#define GRAFT_CROWD_MOMENT_NANOSECONDS 250000u
-
 /* All zero at first; any thread may use it. */
 struct graft_crowd {
   uint64_t looked, until;
@@ -16,6 +13,8 @@ struct graft_crowd {
 
 /* Yields the CPU; without doing so it returns false if there is contention, so that the thread should sleep. */
 bool graft_crowd_yield(struct graft_crowd *crowd, uint64_t now);
+/* Whether a thread that has waited for so long should poll on: it yields the CPU while there is no contention, and otherwise keeps the CPU for 0.25 ms, since a thread that wakes from sleep waits for a CPU for up to 4 ms. */
+bool graft_crowd_polls_on(struct graft_crowd *crowd, uint64_t waited, uint64_t now);
 /* Whether there is contention; now is of graft_now. */
 bool graft_crowd_seen(struct graft_crowd *crowd, uint64_t now);
 /* Notes that a thread yielded the CPU, and ran again. */

@@ -43,13 +43,11 @@ struct graft_transfer {
 
 /* ---- Sending ---- */
 
-/* Yields the CPU, so that a thread which began to poll at this time polls on. Without doing so it returns false when the time for polling is over: that is the configured one, and longer only while a CPU is left. */
+/* Yields the CPU, so that a thread which began to poll at this time polls on. Without doing so it returns false when the time for polling is over: that is the configured one, and longer only while a CPU is left, or for a moment. */
 static bool polls_on(struct graft_session *session, uint64_t began) {
   uint64_t now = graft_now(), polled = now - began;
   if (polled >= session->data.next_nanoseconds) return false;
-  if (polled >= (uint64_t)session->config.spin_microseconds * 1000) {
-    return graft_crowd_yield(&session->crowd, now) || polled <= GRAFT_CROWD_MOMENT_NANOSECONDS;
-  }
+  if (polled >= (uint64_t)session->config.spin_microseconds * 1000) return graft_crowd_polls_on(&session->crowd, polled, now);
   sched_yield();
   return true;
 }

@@ -16,8 +16,7 @@
 
 /* Yields the CPU, unless the thread has waited so long that it should sleep. If other threads want the CPU, it keeps it and sleeps sooner. */
 static bool give_way(struct graft_session *s, uint64_t waited, uint64_t now) {
-  if (!s->yields || waited > GRAFT_YIELD_NANOSECONDS) return false;
-  return graft_crowd_yield(&s->crowd, now) || waited <= GRAFT_CROWD_MOMENT_NANOSECONDS;
+  return s->yields && waited <= GRAFT_YIELD_NANOSECONDS && graft_crowd_polls_on(&s->crowd, waited, now);
 }
 
 /* Receives at least one byte: polls for the configured time, then polls and yields the CPU, then sleeps. */

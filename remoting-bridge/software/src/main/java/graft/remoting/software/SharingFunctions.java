@@ -130,9 +130,7 @@ final class SharingFunctions implements SharingApi {
           putInt(
               result,
               contexts
-                  .any()
-                  .gpu()
-                  .memory()
+                  .memoryOfAny()
                   .virtual()
                   .export(handles.get(handle, VirtualMemory.Physical.class)));
         });

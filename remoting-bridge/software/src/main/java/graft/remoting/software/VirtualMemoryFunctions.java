@@ -33,7 +33,7 @@ final class VirtualMemoryFunctions implements VirtualMemoryApi {
 
   /** These calls need no context; here one tells the device, even if its work has failed. */
   private DeviceMemory memory() {
-    return contexts.any().gpu().memory();
+    return contexts.memoryOfAny();
   }
 
   /** CUmemAllocationProp: type at 0, requested handle types at 4, location at 8 and 12. */

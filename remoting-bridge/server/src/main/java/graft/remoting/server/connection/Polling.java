@@ -23,13 +23,16 @@ final class Polling {
 
   Polling(long spinNanos) {
     this.spinNanos = spinNanos;
-    this.yields = spinNanos > 0 && Runtime.getRuntime().availableProcessors() >= MANY_CPUS;
+    this.yields = mayYield(spinNanos);
   }
 
   /** Returns how long a thread that has polled for this long polls in spite of contention. */
   static long lingerNanos(long spinNanos) {
-    boolean lingers = spinNanos > 0 && Runtime.getRuntime().availableProcessors() >= MANY_CPUS;
-    return lingers ? CpuContention.MOMENT_NANOS : 0;
+    return mayYield(spinNanos) ? CpuContention.MOMENT_NANOS : 0;
+  }
+
+  private static boolean mayYield(long spinNanos) {
+    return spinNanos > 0 && Runtime.getRuntime().availableProcessors() >= MANY_CPUS;
   }
 
   /** A condition whose evaluation may fail. */
@@ -61,9 +64,9 @@ final class Polling {
   private <E extends Exception> void poll(long spins, long limit, Question<E> question) throws E {
     long start = System.nanoTime();
     long now = start;
-    boolean polls = true;
-    while (polls && now - start < limit && !question.isAnswered()) {
-      boolean crowded = contention.isSeen(now);
+    boolean crowded = contention.isSeen(start);
+    long crowdedLimit = Math.min(limit, spins + CpuContention.MOMENT_NANOS);
+    while (now - start < (crowded ? crowdedLimit : limit) && !question.isAnswered()) {
       if (crowded || now - start < spins) {
         Thread.onSpinWait();
       } else {
@@ -71,8 +74,7 @@ final class Polling {
       }
       long last = now;
       now = System.nanoTime();
-      crowded |= now - start >= spins && contention.polled(last, now);
-      polls = !crowded || now - start < spins + CpuContention.MOMENT_NANOS;
+      crowded = now - start < spins ? contention.isSeen(now) : contention.polled(last, now);
     }
   }
 }

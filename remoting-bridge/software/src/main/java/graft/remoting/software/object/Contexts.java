@@ -26,6 +26,11 @@ public final class Contexts {
     return context;
   }
 
+  /** Returns the memory of the calling thread's device, even if work in its context has failed. */
+  public DeviceMemory memoryOfAny() {
+    return any().gpu().memory();
+  }
+
   /** Returns the calling thread's context, even if its work has failed. */
   public Context any() {
     Context context = stacks.get().peek();

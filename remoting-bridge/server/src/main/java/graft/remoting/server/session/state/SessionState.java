@@ -158,9 +158,10 @@ public final class SessionState {
           Thread.onSpinWait();
         } else {
           LockSupport.parkNanos(POLL_PAUSE_NANOS);
+          now = System.nanoTime(); // a late end of the pause is no sign of contention
         }
-        result = question.getAsInt();
         long last = now;
+        result = question.getAsInt();
         now = System.nanoTime();
         busily = !contention.polled(last, now) || now - start < DEVICE_MOMENT_NANOS;
       }
