@@ -11,6 +11,7 @@
 #include "base/system.h"
 #include "graft_rpc.h"
 #include "memory/mirror.h"
+#include "memory/pending.h"
 #include "session/parts.h"
 #include "session/session.h"
 
@@ -22,6 +23,7 @@ struct graft_callback {
   void (*stream_callback)(void *stream, int result, void *data); /* cuStreamAddCallback */
   void *stream, *data;
   struct graft_object *context;
+  struct graft_over over; /* when the function runs */
 };
 
 static struct graft_host_functions *current(void) { return &graft_parts(graft_session_current())->host_functions; }
@@ -69,7 +71,7 @@ static void *listener(void *session) {
       continue;
     }
     bool mirrored = graft_mirrors && callback->context && !cuCtxSetCurrent(callback->context);
-    if (mirrored) graft_mirrors_before_host_function();
+    if (mirrored) graft_mirrors_before_host_function(&callback->over);
     if (callback->function) {
       callback->function(callback->data);
     } else {
@@ -140,6 +142,14 @@ uint64_t graft_callback_of_graph(void *function, void *data) {
   return enter(&callback);
 }
 
+/* The work on mirrored memory that a host function queued in a stream now follows. */
+static struct graft_over over_behind(void *stream, struct graft_object *context) {
+  struct graft_over over = {.context = context, .work = graft_mirrors_work()};
+  struct graft_session *session;
+  if (graft_stream_id(stream, &over.stream, &session)) over.context = NULL;
+  return over;
+}
+
 static int add(struct graft_callback *callback) {
   GRAFT_IN_CONTEXT_OF(callback->stream);
   struct graft_object *context;
@@ -148,6 +158,7 @@ static int add(struct graft_callback *callback) {
   graft_context_set_busy(context);
   callback->context = context;
   callback->replayed = graft_stream_captures(callback->stream);
+  callback->over = over_behind(callback->stream, callback->replayed ? NULL : context);
   uint64_t identity = enter(callback);
   if (!identity) return GRAFT_OUT_OF_MEMORY;
   r = rpc_graftHostFunction(callback->stream, identity);

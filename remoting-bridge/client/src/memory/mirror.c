@@ -104,17 +104,12 @@ static void announce(struct graft_mirror_list *list) {
 }
 
 /* Called with the lock held, after announce. */
-static void mark(const struct graft_mirror_list *list, struct graft_mirror *m, size_t from, size_t to, uint64_t stream_id) {
-  struct graft_object *context = graft_context_current();
-  if (!graft_mirror_may_be_written(m)) {
-    m->written = from;
-    m->written_end = to;
-  }
-  if (from < m->written) m->written = from;
-  if (to > m->written_end) m->written_end = to;
-  m->stream = !m->work || m->stream == stream_id ? stream_id : GRAFT_ANY_STREAM;
-  m->context = !m->work || m->context == context ? context : NULL;
-  m->work = list->works;
+static void mark(const struct graft_mirror_list *list, struct graft_mirror *m, size_t from, size_t to, bool writes,
+                 uint64_t stream) {
+  graft_pending_add(
+      &m->pending,
+      (struct graft_pending_part){
+          .from = from, .to = to, .is_written = writes, .work = list->works, .stream = stream, .context = graft_context_current()});
 }
 
 void graft_mirrors_sent(void) {
@@ -136,9 +131,11 @@ struct graft_object *graft_mirrors_behind(const struct graft_pageable *parts) {
   pthread_mutex_lock(&list->lock);
   for (const struct graft_pageable *p = parts; p && !context; p = p->next) {
     for (const struct graft_mirror *m = list->first; m && !context; m = m->next) {
-      bool is_other = p->device - m->device >= m->bytes;
-      bool is_written = m->host + m->written < p->host + p->bytes && p->host < m->host + m->written_end;
-      if (is_other && graft_mirror_may_be_written(m) && is_written) context = m->context ? m->context : graft_context_current();
+      bool is_other = p->device - m->device >= m->bytes, overlaps = m->host < p->host + p->bytes && p->host < m->host + m->bytes;
+      if (!is_other || !overlaps) continue;
+      size_t from = p->host > m->host ? (size_t)(p->host - m->host) : 0;
+      const struct graft_pending_part *written = graft_pending_written(&m->pending, from, (size_t)(p->host + p->bytes - m->host));
+      if (written) context = written->context ? written->context : graft_context_current();
     }
   }
   pthread_mutex_unlock(&list->lock);
@@ -160,14 +157,14 @@ static bool bring_parts(const struct graft_mirror_list *list) {
     if (!m || m->use != GRAFT_MIRROR_GRAPH) continue;
     size_t at = p->device - m->device;
     queued |= graft_mirror_bring(m, at, at + p->bytes);
-    mark(list, m, at, at + p->bytes, launching);
+    mark(list, m, at, at + p->bytes, true, launching);
   }
   launching_parts = NULL;
   return queued;
 }
 
-/* Brings all mirrors, since kernels may use all memory that the device can see, but for pageable memory, which only the graphs use that name it: it is brought if one of them may be running. */
-static void bring_all(bool writes) {
+/* Brings what may be used by kernels, if one is to be launched: all memory that the device can see, but for pageable memory, which only the graphs use that name it. Else what queued work may use. */
+static void bring_all(bool launches) {
   struct graft_mirror_list *list = graft_mirror_list();
   inside = true;
   pthread_mutex_lock(&list->lock);
@@ -176,12 +173,12 @@ static void bring_all(bool writes) {
   for (struct graft_mirror *m = list->first; m; m = m->next) {
     if (m->chunks) {
       queued |= graft_mirror_bring_exclusive(m);
-    } else if (m->use == GRAFT_MIRROR_GRAPH) {
-      if (!writes && graft_mirror_may_be_written(m)) queued |= graft_mirror_bring(m, m->written, m->written_end);
-    } else if (m->use == GRAFT_MIRROR_MAPPED || looked != list->waits) {
+    } else if (m->use == GRAFT_MIRROR_MANAGED ? looked != list->waits : launches && m->use == GRAFT_MIRROR_MAPPED) {
       queued |= graft_mirror_bring(m, 0, m->bytes);
+    } else if (m->use != GRAFT_MIRROR_MANAGED && !launches) {
+      queued |= graft_mirror_bring_pending(m);
     }
-    if (writes && m->use != GRAFT_MIRROR_GRAPH) mark(list, m, 0, m->bytes, launching);
+    if (launches && m->use != GRAFT_MIRROR_GRAPH) mark(list, m, 0, m->bytes, true, launching);
   }
   launching = GRAFT_ANY_STREAM;
   looked = list->waits;
@@ -204,25 +201,37 @@ void graft_mirror_announce(uint64_t device, size_t bytes, bool writes, void *han
     if (bytes > m->bytes - at) bytes = m->bytes - at; /* the server refuses the rest */
     announce(list);
     queued = m->chunks ? graft_mirror_bring_exclusive(m) : graft_mirror_bring(m, at, at + bytes);
-    if (writes) mark(list, m, at, at + bytes, id);
+    mark(list, m, at, at + bytes, writes, id);
   }
   pthread_mutex_unlock(&list->lock);
   if (queued) graft_stream_wait(graft_mirror_stream());
   inside = false;
 }
 
-/* Brings what the program has written since it sent the work that it waits for now, since a kernel, which may write it too, or a stream may poll it. Remembers what was sent by now, which is over when the wait is. */
+/* The number of the last work that is known to be sent. Called with the lock held. */
+static uint64_t sent_by_now(struct graft_mirror_list *list) {
+  if (!__atomic_load_n(&list->leaving, __ATOMIC_ACQUIRE)) list->sent = list->works;
+  return list->sent;
+}
+
+uint64_t graft_mirrors_work(void) {
+  struct graft_mirror_list *list = graft_mirror_list();
+  pthread_mutex_lock(&list->lock);
+  uint64_t work = sent_by_now(list);
+  pthread_mutex_unlock(&list->lock);
+  return work;
+}
+
+/* Brings what the program has written since it sent the work that it waits for now, where queued work may use it, since a kernel or a stream may poll it. Remembers what was sent by now, which is over when the wait is. */
 static void begin_wait(void) {
   struct graft_mirror_list *list = graft_mirror_list();
   bool queued = false;
   inside = true;
   pthread_mutex_lock(&list->lock);
-  if (!__atomic_load_n(&list->leaving, __ATOMIC_ACQUIRE)) list->sent = list->works;
-  sent_before = list->sent;
+  sent_before = sent_by_now(list);
   for (struct graft_mirror *m = list->first; m; m = m->next) {
     if (m->chunks) continue; /* whoever touched it with the lock held would wait for a thread that needs the lock */
-    bool is_polled = graft_mirror_may_be_written(m) || graft_streams_may_be_held();
-    if (m->use == GRAFT_MIRROR_MAPPED && is_polled) queued |= graft_mirror_bring(m, 0, m->bytes);
+    if (m->use == GRAFT_MIRROR_MAPPED) queued |= graft_mirror_bring_pending(m);
   }
   pthread_mutex_unlock(&list->lock);
   if (queued) graft_stream_wait(graft_mirror_stream());
@@ -234,26 +243,20 @@ bool graft_mirror_is_settled(uint64_t device, size_t bytes) {
   pthread_mutex_lock(&list->lock);
   const struct graft_mirror *m = mirror_at(list, device);
   size_t at = m ? device - m->device : 0;
-  bool is_written = m && graft_mirror_may_be_written(m) && at < m->written_end && m->written < at + bytes;
-  bool settled = m && !m->chunks && bytes <= m->bytes - at && !is_written;
+  bool settled = m && !m->chunks && bytes <= m->bytes - at && !graft_pending_written(&m->pending, at, at + bytes);
   pthread_mutex_unlock(&list->lock);
   return settled;
 }
 
-/* What is known to be over after a wait: nothing, the work of one stream, or that of the whole context. */
-enum covers { NOTHING, ONE_STREAM, WHOLE_CONTEXT };
-
-static void fetch_all(bool exclusive, enum covers covers, uint64_t stream_id) {
+/* Fetches what work may have written, and forgets what is over. */
+static void fetch_all(bool exclusive, const struct graft_over *over) {
   struct graft_mirror_list *list = graft_mirror_list();
-  struct graft_object *context = graft_context_current();
   inside = true;
   pthread_mutex_lock(&list->lock);
   for (struct graft_mirror *m = list->first; m; m = m->next) {
     graft_mirror_fetch(m);
     for (size_t at = 0; exclusive && m->chunks && at < m->bytes; at += GRAFT_MIRROR_CHUNK) graft_mirror_refresh(m, at);
-    bool covered = covers != NOTHING && context && m->work <= sent_before &&
-                   (!m->work || (m->context == context && (covers == WHOLE_CONTEXT || m->stream == stream_id)));
-    if (covered) m->work = m->written = m->written_end = 0;
+    graft_pending_end(&m->pending, over);
   }
   graft_mirror_count_wait(list);
   pthread_mutex_unlock(&list->lock);
@@ -261,9 +264,9 @@ static void fetch_all(bool exclusive, enum covers covers, uint64_t stream_id) {
 }
 
 /* Exclusive memory is fetched when the program touches it. */
-void graft_mirrors_fetch(void) { fetch_all(false, NOTHING, 0); }
+void graft_mirrors_fetch(void) { fetch_all(false, &(struct graft_over){0}); }
 
-void graft_mirrors_before_host_function(void) { fetch_all(true, NOTHING, 0); }
+void graft_mirrors_before_host_function(const struct graft_over *over) { fetch_all(true, over); }
 
 void graft_mirrors_after_host_function(void) {
   bring_all(false);
@@ -294,11 +297,15 @@ static void before(int function) {
 }
 
 static void after(int function, uint64_t first) {
+  struct graft_over over = {.context = graft_context_current(), .stream = first, .work = sent_before};
   switch (function) {
     case FN_cuStreamSynchronize:
-    case FN_cuStreamQuery: fetch_all(false, ONE_STREAM, first); break;
+    case FN_cuStreamQuery: fetch_all(false, &over); break;
     case FN_graftContextSynchronize:
-    case FN_graftContextDrain: fetch_all(false, WHOLE_CONTEXT, 0); break;
+    case FN_graftContextDrain:
+      over.stream = GRAFT_ANY_STREAM;
+      fetch_all(false, &over);
+      break;
     case FN_cuEventSynchronize:
     case FN_cuEventQuery:
     case FN_graftRead:

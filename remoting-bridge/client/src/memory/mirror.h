@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 struct graft_object;
+struct graft_over;
 struct graft_pageable;
 struct graft_session;
 
@@ -57,7 +58,10 @@ void graft_mirrors_sent(void);
 void graft_mirrors_after(struct graft_session *session, int function, uint64_t first);
 /* To be called when the program has waited in another way. */
 void graft_mirrors_fetch(void);
-void graft_mirrors_before_host_function(void);
+/* The number of the last work on mirrored memory that is known to be sent: work behind it in its stream begins when it is over. */
+uint64_t graft_mirrors_work(void);
+/* Around a host function, with the work that is over since the stream has reached it. */
+void graft_mirrors_before_host_function(const struct graft_over *over);
 void graft_mirrors_after_host_function(void);
 
 #endif

@@ -114,7 +114,7 @@ int graft_mirror_adopt(uint64_t address, size_t bytes, const void *contents, siz
   memcpy(m->base, contents, known_bytes);
   memcpy(m->host, contents, known_bytes);
   /* The rest comes with the first fetch. */
-  m->written_end = bytes;
+  graft_pending_add(&m->pending, (struct graft_pending_part){.to = bytes, .is_written = true});
   return 0;
 }
 

@@ -151,15 +151,22 @@ static bool bring_bytes(struct graft_mirror *m, size_t at, size_t chunk, const u
   return merge_to_device(m, at + first * GRAFT_WORD, end - first, now + first * GRAFT_WORD, mask + first);
 }
 
+/* The bytes of the chunk at an offset, in whole pages, that are to be compared as far as another offset. */
+static size_t chunk_of(const struct graft_mirror *m, size_t at, size_t to) {
+  size_t end = (to + GRAFT_PAGE - 1) / GRAFT_PAGE * GRAFT_PAGE;
+  if (end > m->bytes) end = m->bytes;
+  return end - at < GRAFT_MIRROR_CHUNK ? end - at : GRAFT_MIRROR_CHUNK;
+}
+
 bool graft_mirror_bring(struct graft_mirror *m, size_t from, size_t to) {
   uint8_t *now = malloc(GRAFT_MIRROR_CHUNK);
   bool queued = false;
   if (!now) graft_die("no memory to compare mirrored memory", 0);
-  for (size_t at = from / GRAFT_PAGE * GRAFT_PAGE; now && at < to; at += GRAFT_MIRROR_CHUNK) {
-    size_t chunk = m->bytes - at < GRAFT_MIRROR_CHUNK ? m->bytes - at : GRAFT_MIRROR_CHUNK;
+  for (size_t at = from / GRAFT_PAGE * GRAFT_PAGE, chunk; now && at < to; at += chunk) {
+    chunk = chunk_of(m, at, to);
     if (m->use != GRAFT_MIRROR_GRAPH && !memcmp(m->host + at, m->base + at, chunk)) continue;
     if (!peek(m, at, now, chunk)) break;
-    queued |= (graft_mirror_may_be_written(m) ? bring_bytes : bring_pages)(m, at, chunk, now);
+    queued |= (graft_pending_written(&m->pending, at, at + chunk) ? bring_bytes : bring_pages)(m, at, chunk, now);
   }
   free(now);
   return queued;
@@ -185,6 +192,12 @@ static void graft_mirror_take(struct graft_mirror *m) {
   if (taken) memset(m->chunks, GRAFT_CHUNK_AWAY, (m->bytes + GRAFT_MIRROR_CHUNK - 1) / GRAFT_MIRROR_CHUNK);
   pthread_mutex_unlock(&list->pages);
   if (taken) munmap(taken, whole_pages(m));
+}
+
+bool graft_mirror_bring_pending(struct graft_mirror *m) {
+  bool queued = false;
+  for (size_t from, to = 0; graft_pending_next(&m->pending, false, to, &from, &to);) queued |= graft_mirror_bring(m, from, to);
+  return queued;
 }
 
 bool graft_mirror_bring_exclusive(struct graft_mirror *m) {
@@ -217,14 +230,27 @@ static bool fetch_chunk(struct graft_mirror *m, size_t at, size_t bytes, uint8_t
   return poke_runs(m, &runs);
 }
 
+/* Fetches the pages between two offsets. */
+static bool fetch_part(struct graft_mirror *m, size_t from, size_t to, uint8_t *theirs, uint8_t *ours) {
+  bool right = true;
+  for (size_t at = from / GRAFT_PAGE * GRAFT_PAGE, bytes; right && at < to; at += bytes) {
+    bytes = chunk_of(m, at, to);
+    right = fetch_chunk(m, at, bytes, theirs, ours);
+  }
+  return right;
+}
+
 void graft_mirror_fetch(struct graft_mirror *m) {
-  size_t from = m->chunks ? 0 : m->written / GRAFT_PAGE * GRAFT_PAGE, to = m->chunks ? m->bytes : m->written_end;
-  if (from >= to) return;
+  if (!m->chunks && !graft_pending_written(&m->pending, 0, m->bytes)) return;
   uint8_t *theirs = malloc(GRAFT_MIRROR_CHUNK), *ours = malloc(GRAFT_MIRROR_CHUNK);
-  if (!theirs || !ours) graft_die("no memory to compare mirrored memory", 0);
-  for (size_t at = from; theirs && ours && at < to; at += GRAFT_MIRROR_CHUNK) {
-    if (m->chunks && m->chunks[at / GRAFT_MIRROR_CHUNK] != GRAFT_CHUNK_EARLY) continue;
-    if (!fetch_chunk(m, at, m->bytes - at < GRAFT_MIRROR_CHUNK ? m->bytes - at : GRAFT_MIRROR_CHUNK, theirs, ours)) break;
+  bool right = theirs && ours;
+  if (!right) graft_die("no memory to compare mirrored memory", 0);
+  for (size_t at = 0; right && m->chunks && at < m->bytes; at += GRAFT_MIRROR_CHUNK) {
+    if (m->chunks[at / GRAFT_MIRROR_CHUNK] == GRAFT_CHUNK_EARLY)
+      right = fetch_part(m, at, at + chunk_of(m, at, m->bytes), theirs, ours);
+  }
+  for (size_t from, to = 0; right && !m->chunks && graft_pending_next(&m->pending, true, to, &from, &to);) {
+    right = fetch_part(m, from, to, theirs, ours);
   }
   free(theirs);
   free(ours);

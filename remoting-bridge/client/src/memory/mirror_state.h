@@ -9,12 +9,12 @@
 
 #include "memory/file_part.h"
 #include "memory/mirror.h"
+#include "memory/pending.h"
 
 struct graft_object;
 
 #define GRAFT_PAGE 4096u
 #define GRAFT_MIRROR_CHUNK (256u << 10)
-#define GRAFT_ANY_STREAM UINT64_MAX
 
 /* Exclusive memory is the program's or the device's: its pages are taken from the program before work is sent, and a thread that touches one waits until no work is under way. */
 enum graft_chunk_state {
@@ -41,12 +41,8 @@ struct graft_mirror {
   uint8_t *chunks; /* of exclusive memory: where each chunk is; NULL for other memory */
   uint8_t *dirty;  /* of exclusive memory: pages that are to be sent */
   bool watched;    /* whether exclusive memory was ever taken; until then the kernel provides its pages */
-  /* The range that queued work may write at the device and that is not known to be over, as offsets; empty if equal. */
-  size_t written, written_end;
-  uint64_t work;                /* the number of the last such work */
-  uint64_t stream;              /* the stream of all such work, or GRAFT_ANY_STREAM */
-  struct graft_object *context; /* the context of all such work, NULL for several */
-  struct graft_file_part file;  /* what host is a mapping of, without bytes for other memory */
+  struct graft_pending pending;
+  struct graft_file_part file; /* what host is a mapping of, without bytes for other memory */
   struct graft_mirror_twin *twins;
 };
 
@@ -73,13 +69,13 @@ struct graft_mirror_list *graft_mirror_list(void);
 /* Counts a wait of the program, after which mirrors have to be compared again. Called with the lock held. */
 void graft_mirror_count_wait(struct graft_mirror_list *list);
 
-static inline bool graft_mirror_may_be_written(const struct graft_mirror *m) { return m->written != m->written_end; }
-
 /* ---- mirror_data.c ---- */
 /* The client's own stream in the current context, so that bringing and fetching wait for no other work. */
 void *graft_mirror_stream(void);
 /* Sends what differs from the base between two offsets. Returns whether copies are under way in that stream now. */
 bool graft_mirror_bring(struct graft_mirror *m, size_t from, size_t to);
+/* The same for what queued work may use. */
+bool graft_mirror_bring_pending(struct graft_mirror *m);
 /* The same for exclusive memory, which is taken from the program. */
 bool graft_mirror_bring_exclusive(struct graft_mirror *m);
 /* Fetches what work may have written; of exclusive memory, the chunks that were given back early. */

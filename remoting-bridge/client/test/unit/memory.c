@@ -1,4 +1,4 @@
-/* Ranges, reads under way, taken pages, merging. */
+/* Ranges, reads under way, taken pages, merging, parts that queued work uses. */
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -7,6 +7,7 @@
 
 #include "memory/merge.h"
 #include "memory/paging.h"
+#include "memory/pending.h"
 #include "memory/ranges.h"
 #include "session/reads.h"
 #include "unit.h"
@@ -151,7 +152,101 @@ static void merging(void) {
   CHECK(!graft_merge_run(theirs, ours, before, sizeof ours, &at));
 }
 
+static char contexts[GRAFT_MOST_PENDING + 8];
+static struct graft_object *context(int i) { return (struct graft_object *)(void *)&contexts[i]; }
+
+static void end_of(struct graft_pending *pending, int of, uint64_t stream, uint64_t work) {
+  graft_pending_end(pending, &(struct graft_over){context(of), stream, work});
+}
+
+static void pending_parts(void) {
+  static struct graft_pending pending;
+  size_t from, to;
+  CHECK(!graft_pending_next(&pending, false, 0, &from, &to));
+  graft_pending_add(&pending, (struct graft_pending_part){10, 20, true, 1, 5, context(0)});
+  graft_pending_add(&pending, (struct graft_pending_part){20, 30, true, 2, 5, context(0)}); /* grows the first */
+  graft_pending_add(&pending, (struct graft_pending_part){25, 40, false, 3, 6, context(0)});
+  graft_pending_add(&pending, (struct graft_pending_part){50, 50, true, 4, 6, context(0)}); /* empty */
+  CHECK(pending.count == 2);
+  CHECK(graft_pending_next(&pending, true, 0, &from, &to) && from == 10 && to == 30);
+  CHECK(graft_pending_next(&pending, false, 0, &from, &to) && from == 10 && to == 40 &&
+        !graft_pending_next(&pending, false, to, &from, &to));
+  CHECK(graft_pending_written(&pending, 29, 31) && !graft_pending_written(&pending, 30, 50) &&
+        !graft_pending_written(&pending, 0, 10));
+  end_of(&pending, 0, 5, 1); /* not the second work */
+  end_of(&pending, 1, 5, 9);
+  end_of(&pending, 0, 7, 9);
+  graft_pending_end(&pending, &(struct graft_over){0});
+  CHECK(pending.count == 2);
+  end_of(&pending, 0, 5, 2);
+  CHECK(!graft_pending_written(&pending, 0, 100) && graft_pending_next(&pending, false, 0, &from, &to) && from == 25 && to == 40);
+  end_of(&pending, 0, GRAFT_ANY_STREAM, 3);
+  CHECK(!pending.count);
+  /* Without a number: ended by any wait. */
+  graft_pending_add(&pending, (struct graft_pending_part){.to = 9, .is_written = true});
+  end_of(&pending, 1, 3, 0);
+  CHECK(!pending.count);
+  /* More contexts than parts are kept. */
+  for (unsigned i = 0; i < sizeof contexts; i++) {
+    graft_pending_add(&pending, (struct graft_pending_part){10 * (size_t)i, 10 * (size_t)i + 5, true, i + 1, 1, context((int)i)});
+  }
+  CHECK(graft_pending_next(&pending, true, 0, &from, &to) && from == 0 &&
+        graft_pending_written(&pending, 10 * sizeof contexts - 6, 4000));
+  end_of(&pending, 0, GRAFT_ANY_STREAM, 100);
+  CHECK(graft_pending_written(&pending, 0, 1) && graft_pending_written(&pending, 10, 11));
+  pending.count = 0;
+}
+
+/* Random work against a record of each: no byte is forgotten that work may still use, and none is left when all work is over. */
+static void pending_work(void) {
+  enum { BYTES = 4000, UNITS = 400 };
+  static struct graft_pending pending;
+  static struct graft_pending_part units[UNITS];
+  static bool used[2][BYTES], kept[2][BYTES];
+  uint64_t seed = (uint64_t)getpid() * 2654435761u;
+  bool right = true, is_full = false;
+  for (int round = 0; round < 8; round++) {
+    for (unsigned i = 0; i < UNITS; i++) {
+      seed = seed * 6364136223846793005u + 1442695040888963407u;
+      unsigned random = (unsigned)(seed >> 33), of = random >> 4 & 1, stream = random >> 5 & 3;
+      size_t at = (random >> 7) % (BYTES - 20);
+      units[i] = (struct graft_pending_part){at, at + 1 + random % 20, random >> 29 & 1, i + 1, stream, context((int)of)};
+      graft_pending_add(&pending, units[i]);
+      is_full |= pending.count == GRAFT_MOST_PENDING;
+      if (random % 37 == 0) {
+        struct graft_over over = {context((int)of), random & 64 ? GRAFT_ANY_STREAM : stream, i};
+        graft_pending_end(&pending, &over);
+        for (unsigned k = 0; k <= i; k++) {
+          bool is_of_stream = over.stream == GRAFT_ANY_STREAM || over.stream == units[k].stream;
+          if (units[k].context == over.context && is_of_stream && units[k].work <= over.work) units[k].to = units[k].from;
+        }
+      }
+      memset(used, 0, sizeof used);
+      memset(kept, 0, sizeof kept);
+      for (unsigned k = 0; k <= i; k++) {
+        for (size_t b = units[k].from; b < units[k].to; b++) used[0][b] = true;
+        for (size_t b = units[k].from; units[k].is_written && b < units[k].to; b++) used[1][b] = true;
+      }
+      for (int written = 0; written < 2; written++) {
+        for (size_t from, to = 0, last = 0; graft_pending_next(&pending, written, to, &from, &to); last = to) {
+          right &= from < to && (!last || from > last);
+          memset(&kept[written][from], true, to - from);
+        }
+        for (size_t b = 0; b < BYTES; b++) right &= kept[written][b] || !used[written][b];
+        for (size_t b = 0; written && b < BYTES; b++) right &= !!graft_pending_written(&pending, b, b + 1) == kept[1][b];
+      }
+    }
+    end_of(&pending, 0, GRAFT_ANY_STREAM, UNITS);
+    end_of(&pending, 1, GRAFT_ANY_STREAM, UNITS);
+    right &= !pending.count;
+  }
+  CHECK(right);
+  CHECK(is_full);
+}
+
 void test_memory(void) {
+  pending_parts();
+  pending_work();
   ranges();
   reads();
   paging();
