@@ -52,7 +52,19 @@ struct answer_case {
   const struct function *function;
   enum state state;
   int parameter; /* -1: all are right */
-  enum { VALUE, EMPTY_BLOCK, ONES_BLOCK, HOLDS, OTHER_KIND, MEMORY_HANDLE, HOST_ADDRESS, PAST_END, ATTRIBUTE, STRING } how;
+  enum {
+    VALUE,
+    EMPTY_BLOCK,
+    ONES_BLOCK,
+    HOLDS,
+    OTHER_KIND,
+    MEMORY_HANDLE,
+    HOST_ADDRESS,
+    PAST_END,
+    ATTRIBUTE,
+    STRING,
+    DESTROYED
+  } how;
   uint64_t value;
   char label[64];
 };
@@ -66,8 +78,8 @@ struct arguments {
 
 /* cases.c: the cases of a function; returns their number. Called with NULL, it only counts. */
 int list_cases(const struct function *function, struct answer_case *to);
-/* Replaces the argument that the case makes wrong. */
-void spoil(const struct answer_case *one, struct arguments *arguments);
+/* Replaces the argument that the case makes wrong; false if that one cannot be made. */
+bool spoil(const struct answer_case *one, struct arguments *arguments);
 /* Whether the call's result depends on the value behind this pointer, which is then part of the answer. */
 bool is_observed(const struct function *function, const struct parameter *parameter);
 bool is_excluded(const struct function *function);
@@ -77,6 +89,13 @@ extern bool has_wild_handles;
 /* world.c: what a right call needs. */
 bool world_open(void);
 void world_right(const struct function *function, struct arguments *arguments);
+/* What of an argument's object is gone: the object itself, a node whose graph is left, or the context of the object. */
+enum gone { OBJECT, NODE_ALONE, CONTEXT_ALONE };
+/* Whether a right argument is or names an object of which that can be gone. */
+bool world_can_be_gone(const struct function *function, const struct parameter *parameter, enum gone what);
+/* Makes the right argument once more, with objects of its own, and destroys them. Nothing is made behind it, so that no other object
+ * can have the handle. */
+bool world_destroyed(const struct function *function, int parameter, enum gone what, struct arguments *arguments);
 /* Puts the process into the state of the case, after its arguments have been made. */
 void world_enter(enum state state);
 /* Leaves it again, and waits for the work: later is the error that this returns. False if the process cannot be used any longer. */

@@ -72,6 +72,14 @@ static void enumeration(struct list *list, int at) {
   VALUES(list, at, 1000, 0x7fffffff);
 }
 
+static void gone(struct list *list, int at) {
+  static const char *const labels[] = {
+      [OBJECT] = "destroyed", [NODE_ALONE] = "node destroyed", [CONTEXT_ALONE] = "context destroyed"};
+  for (enum gone what = OBJECT; what <= CONTEXT_ALONE; what++) {
+    if (world_can_be_gone(list->function, &list->function->parameters[at], what)) add(list, at, DESTROYED, what, labels[what]);
+  }
+}
+
 static void parameter(struct list *list, int at) {
   const struct parameter *p = &list->function->parameters[at];
   switch (p->kind) {
@@ -128,6 +136,7 @@ static void parameter(struct list *list, int at) {
     case NUMBER: numbers(list, at, p); break;
     default: break;
   }
+  gone(list, at);
 }
 
 int list_cases(const struct function *function, struct answer_case *to) {
@@ -140,11 +149,11 @@ int list_cases(const struct function *function, struct answer_case *to) {
   return list.count;
 }
 
-void spoil(const struct answer_case *one, struct arguments *arguments) {
+bool spoil(const struct answer_case *one, struct arguments *arguments) {
   static char zeroed[BUFFER_BYTES] __attribute__((aligned(4096)));
   static char host[WORLD_MEMORY_BYTES];
   int at = one->parameter;
-  if (at < 0) return;
+  if (at < 0) return true;
   const struct parameter *p = &one->function->parameters[at];
   switch (one->how) {
     case VALUE:
@@ -176,5 +185,7 @@ void spoil(const struct answer_case *one, struct arguments *arguments) {
       memcpy((char *)arguments->buffer[at] + 48, &(uint32_t){1}, 4);
       break;
     }
+    case DESTROYED: return world_destroyed(one->function, at, (enum gone)one->value, arguments);
   }
+  return true;
 }

@@ -140,7 +140,11 @@ static bool execute(int at, struct arguments *a, struct slot *slot) {
     uninitialized(one, a);
   } else {
     world_right(one->function, a);
-    spoil(one, a);
+    if (!spoil(one, a)) {
+      plan_note(at, slot->pass, "not called");
+      slot->done++;
+      return false;
+    }
     world_enter(one->state);
   }
   slot->since = time(NULL);
@@ -157,15 +161,16 @@ static bool execute(int at, struct arguments *a, struct slot *slot) {
   slot->done++;
   /* Risky cases are run last, so that what a crash has left can spoil no others. */
   if (result == CRASHED && slot->pass != RISKY_FORWARD && slot->pass != RISKY_BACKWARD) return false;
+  /* A call that takes an object that is gone may have written where that was. */
+  bool may_be_damaged = one->how == DESTROYED && !result;
   if (one->state == UNINITIALIZED) return strcmp(one->function->name, "cuInit") != 0;
   if (may_spoil_objects(one->function->name) || result == CRASHED) world_forget();
   if (!strncmp(one->function->name, "cuMemHostRegister", 17)) world_unregister(a->value[0]);
   int later = 0;
   bool usable = world_leave(one->state, &later) && (result != CRASHED || world_is_usable());
   if (!result && later) describe_later(at, slot->pass, later);
-  if (usable) return true;
-  outcomes[at].fatal = true;
-  return false;
+  outcomes[at].fatal |= !usable;
+  return usable && !may_be_damaged;
 }
 
 void child_run(struct slot *slot, bool before) {

@@ -1,8 +1,10 @@
-/* usage: answers [--jobs N] [--seconds N] [--known FILE] [--no-wild-handles] [FUNCTION...]      (patterns; all functions if none is given)
+/* usage: answers [--jobs N] [--seconds N] [--known FILE] [--no-wild-handles] [--cases PATTERN] [FUNCTION...]
+ *   (patterns; all functions if none is given)
  * Prints "FUNCTION,PARAMETER=LABEL,ANSWER" for each case, and on stderr how many there are of each kind. Each case runs in two orders:
  * "varies" if the two answers differ, "once ANSWER" if there was only time for one, "not run", "not called" if its arguments could not
  * be made. With --seconds, or when it gets a SIGTERM, it prints what it knows by then.
  * --known: earlier output; its cases that crash or hang are not run again, since each costs a process and a context.
+ * --cases: only cases of which that is the part behind the parameter: "*destroyed", say.
  * --no-wild-handles: leaves out handles that point nowhere, with which nearly every call crashes natively. */
 #include <fnmatch.h>
 #include <getopt.h>
@@ -25,14 +27,18 @@ static bool is_wanted(const struct function *function, char **patterns) {
   return !*patterns;
 }
 
-static void list_all(char **patterns) {
+static void list_all(const char *wanted, char **patterns) {
   int most = 0;
   for (int i = 0; i < FUNCTIONS; i++) most += list_cases(&functions[i], NULL);
   cases = calloc((size_t)most, sizeof *cases);
   units = calloc(FUNCTIONS, sizeof *units);
   for (int i = 0; i < FUNCTIONS; i++) {
     if (!is_wanted(&functions[i], patterns)) continue;
-    int count = list_cases(&functions[i], cases + case_count);
+    int count = 0, listed = list_cases(&functions[i], cases + case_count);
+    for (int j = 0; j < listed; j++) {
+      if (!fnmatch(wanted, cases[case_count + j].label, 0)) cases[case_count + count++] = cases[case_count + j];
+    }
+    if (!count) continue;
     units[unit_count++] = (struct unit){case_count, count};
     case_count += count;
   }
@@ -106,25 +112,25 @@ static void print(void) {
 bool has_wild_handles = true;
 
 int main(int argc, char **argv) {
-  static const struct option options[] = {{"jobs", required_argument, NULL, 'j'},
-                                          {"seconds", required_argument, NULL, 's'},
-                                          {"known", required_argument, NULL, 'k'},
-                                          {"no-wild-handles", no_argument, NULL, 'w'},
-                                          {0}};
+  static const struct option options[] = {{"jobs", required_argument, NULL, 'j'},  {"seconds", required_argument, NULL, 's'},
+                                          {"known", required_argument, NULL, 'k'}, {"no-wild-handles", no_argument, NULL, 'w'},
+                                          {"cases", required_argument, NULL, 'c'}, {0}};
   int option, jobs = 4, seconds = 3600;
-  const char *known = NULL;
+  const char *known = NULL, *wanted = "*";
   while ((option = getopt_long(argc, argv, "", options, NULL)) != -1) {
     switch (option) {
       case 'j': jobs = atoi(optarg); break;
       case 's': seconds = atoi(optarg); break;
       case 'k': known = optarg; break;
       case 'w': has_wild_handles = false; break;
+      case 'c': wanted = optarg; break;
       default:
-        fprintf(stderr, "usage: answers [--jobs N] [--seconds N] [--known FILE] [--no-wild-handles] [FUNCTION...]\n");
+        fprintf(stderr,
+                "usage: answers [--jobs N] [--seconds N] [--known FILE] [--no-wild-handles] [--cases PATTERN] [FUNCTION...]\n");
         return 2;
     }
   }
-  list_all(argv + optind);
+  list_all(wanted, argv + optind);
   outcomes = shared((size_t)case_count * sizeof *outcomes + 1);
   plan = shared(sizeof *plan);
   if (known) read_known(known);

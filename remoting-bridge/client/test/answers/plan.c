@@ -16,18 +16,21 @@ static bool is_risky(const struct answer_case *one) {
          (one->how == VALUE && one->value == 0x1234);
 }
 
+static bool is_backward(int pass) { return pass == BACKWARD || pass == RISKY_BACKWARD || pass == GONE_BACKWARD; }
+
 bool plan_is_due(int at, int pass) {
   const struct answer_case *one = &cases[at];
   if (outcomes[at].fatal) return false;
   if (pass == BEFORE_INIT || one->state == UNINITIALIZED) return pass == BEFORE_INIT && one->state == UNINITIALIZED;
-  return is_risky(one) == (pass == RISKY_FORWARD || pass == RISKY_BACKWARD);
+  int forward = is_backward(pass) ? pass - 1 : pass;
+  return forward == (one->how == DESTROYED ? GONE_FORWARD : is_risky(one) ? RISKY_FORWARD : FORWARD);
 }
 
 bool plan_take(struct slot *slot, bool before) {
   for (; slot->pass < (before ? FORWARD : PASSES); slot->pass++) {
     int unit = atomic_fetch_add(&plan->next[slot->pass], 1);
     if (unit >= unit_count) continue;
-    slot->unit = slot->pass == BACKWARD || slot->pass == RISKY_BACKWARD ? unit_count - 1 - unit : unit;
+    slot->unit = is_backward(slot->pass) ? unit_count - 1 - unit : unit;
     slot->done = 0;
     return true;
   }
@@ -36,11 +39,10 @@ bool plan_take(struct slot *slot, bool before) {
 
 int plan_case(const struct slot *slot) {
   const struct unit *unit = &units[slot->unit];
-  bool backward = slot->pass == BACKWARD || slot->pass == RISKY_BACKWARD;
-  return backward ? unit->first + unit->count - 1 - slot->done : unit->first + slot->done;
+  return is_backward(slot->pass) ? unit->first + unit->count - 1 - slot->done : unit->first + slot->done;
 }
 
 void plan_note(int at, int pass, const char *answer) {
-  char *to = outcomes[at].answer[pass == BACKWARD || pass == RISKY_BACKWARD];
+  char *to = outcomes[at].answer[is_backward(pass)];
   snprintf(to, sizeof outcomes[at].answer[0], "%s", answer);
 }

@@ -94,6 +94,7 @@ typedef uint64_t (*maker)(const struct function *f, uint8_t *at, uint64_t value)
 
 MAKES(number, value)
 MAKES(file, AT(world_file()))
+MAKES(context_of_its_own, world_context())
 MAKES(managed, world_managed())
 MAKES(pinned, world_pinned())
 MAKES(registered, world_registered())
@@ -144,13 +145,6 @@ MAKER(bus_id) {
   (void)f, (void)value;
   DRIVER(cuDeviceGetPCIBusId, AT(at), 64, 0);
   return AT(at);
-}
-
-MAKER(context_of_its_own) {
-  (void)f, (void)at, (void)value;
-  uint64_t made = 0;
-  DRIVER(cuCtxCreate_v2, AT(&made), 0, 0);
-  return made;
 }
 
 static const struct rule {
@@ -324,7 +318,7 @@ static const struct rule {
     {"*", "count", number, 1},
 };
 
-static const struct rule *rule_for(const struct function *f, const struct parameter *p) {
+static const struct rule *named_rule(const struct function *f, const struct parameter *p) {
   for (size_t i = 0; i < sizeof rules / sizeof *rules; i++) {
     if (!strcmp(rules[i].parameter, p->name) || !fnmatch(rules[i].parameter, p->name, 0)) {
       if (!fnmatch(rules[i].function, f->name, 0)) return &rules[i];
@@ -333,16 +327,58 @@ static const struct rule *rule_for(const struct function *f, const struct parame
   return NULL;
 }
 
-static uint64_t right(const struct function *f, const struct parameter *p, uint8_t *at) {
-  const struct rule *rule = rule_for(f, p);
+static const struct rule *rule_for(const struct function *f, const struct parameter *p) {
+  const struct rule *rule = named_rule(f, p);
+  if (!rule || p->kind == RESULT) return NULL;
   bool by_pointer = p->kind == POINTER || p->kind == RESULT || p->kind == BLOCK || p->kind == HANDLES;
   /* A rule for a number does not fit a result of the same name, nor a rule for an object a pointer that receives it. */
   bool is_handle = p->kind == HANDLE || p->kind == ENDS;
-  if (rule && p->kind != RESULT && !(is_handle && rule->make == memory) && !(by_pointer && rule->make == number && rule->value)) {
-    if (!(p->kind == POINTER && (rule->make == managed || rule->make == physical || rule->make == pooled))) {
-      return rule->make(f, at, rule->value);
-    }
+  if ((is_handle && rule->make == memory) || (by_pointer && rule->make == number && rule->value)) return NULL;
+  return p->kind == POINTER && (rule->make == managed || rule->make == physical || rule->make == pooled) ? NULL : rule;
+}
+
+bool world_can_be_gone(const struct function *f, const struct parameter *p, enum gone what) {
+  static const maker objects[] = {context_of_its_own,
+                                  managed,
+                                  pinned,
+                                  registered,
+                                  pooled,
+                                  physical,
+                                  reserved,
+                                  mapped,
+                                  texture,
+                                  surface,
+                                  memory,
+                                  child,
+                                  clone_of,
+                                  node_at,
+                                  node,
+                                  any_node,
+                                  allocated,
+                                  copy2D,
+                                  copy3D,
+                                  peer,
+                                  operation,
+                                  resource,
+                                  config,
+                                  address_list,
+                                  managed_list};
+  const struct rule *rule = rule_for(f, p);
+  bool is_handle = p->kind == HANDLE || p->kind == ENDS;
+  bool is_object = is_handle ? p->handle != GRAFT_SURFREF : p->kind == ADDRESS;
+  for (size_t i = 0; rule && !is_object && i < sizeof objects / sizeof *objects; i++) is_object = rule->make == objects[i];
+  static const bool of_context[GRAFT_KINDS] = {[GRAFT_MODULE] = true, [GRAFT_FUNCTION] = true, [GRAFT_STREAM] = true,
+                                               [GRAFT_EVENT] = true,  [GRAFT_ARRAY] = true,    [GRAFT_MIPMAP] = true};
+  switch (what) {
+    case NODE_ALONE: return is_handle && p->handle == GRAFT_NODE;
+    case CONTEXT_ALONE: return is_handle ? of_context[p->handle] : p->kind == ADDRESS;
+    default: return is_object;
   }
+}
+
+static uint64_t right(const struct function *f, const struct parameter *p, uint8_t *at) {
+  const struct rule *rule = rule_for(f, p);
+  if (rule) return rule->make(f, at, rule->value);
   switch (p->kind) {
     case HANDLE:
     case ENDS: return world_handle(p->handle, f);
@@ -355,16 +391,18 @@ static uint64_t right(const struct function *f, const struct parameter *p, uint8
   }
 }
 
+void world_argument(const struct function *f, int i, struct arguments *a) {
+  const struct parameter *p = &f->parameters[i];
+  memset(a->buffer[i], 0, BUFFER_BYTES);
+  a->value[i] = right(f, p, a->buffer[i]);
+  a->floats[i] = 0;
+  if (!strncmp(f->name, "cuLinkAddData", 13) && !strcmp(p->name, "size")) a->value[i] = strlen(world_ptx) + 1;
+  /* Room for everything: a query with fewer is a case of its own. */
+  if (is_observed(f, p)) put64(a->buffer[i], 0, 100);
+}
+
 void world_right(const struct function *f, struct arguments *a) {
   /* A wait for another value than an earlier case has written would not end. */
   if (!strncmp(f->name, "cuStreamWait", 12)) DRIVER(cuMemsetD8_v2, world_memory(), 0, WORLD_MEMORY_BYTES);
-  for (int i = 0; i < f->count; i++) {
-    const struct parameter *p = &f->parameters[i];
-    memset(a->buffer[i], 0, BUFFER_BYTES);
-    a->value[i] = right(f, p, a->buffer[i]);
-    a->floats[i] = 0;
-    if (!strncmp(f->name, "cuLinkAddData", 13) && !strcmp(p->name, "size")) a->value[i] = strlen(world_ptx) + 1;
-    /* Room for everything: a query with fewer is a case of its own. */
-    if (is_observed(f, p)) put64(a->buffer[i], 0, 100);
-  }
+  for (int i = 0; i < f->count; i++) world_argument(f, i, a);
 }

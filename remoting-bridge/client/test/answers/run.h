@@ -8,8 +8,8 @@
 #include "answers.h"
 
 /* Every case runs twice, in two orders and mostly in two processes, because what an earlier case leaves behind must not
- * decide an answer. Cases that often crash run behind all others. */
-enum pass { BEFORE_INIT, FORWARD, BACKWARD, RISKY_FORWARD, RISKY_BACKWARD, PASSES };
+ * decide an answer. Cases that often crash run behind all others, and those with destroyed objects behind these. */
+enum pass { BEFORE_INIT, FORWARD, BACKWARD, RISKY_FORWARD, RISKY_BACKWARD, GONE_FORWARD, GONE_BACKWARD, PASSES };
 
 /* The cases of one function, which one process runs in a pass. */
 struct unit {

@@ -22,6 +22,23 @@ static uint64_t stream, capturing; /* of this case */
 static struct world_graph graph;
 static bool has_graph;
 
+/* What destroys the objects that have been made since world_destroyed began, in their order. */
+static struct {
+  const char *function;
+  uint64_t object, second;
+} ends[32];
+static int end_count;
+static bool is_doomed;
+
+static uint64_t ended_by(const char *function, uint64_t object, uint64_t second) {
+  if (is_doomed) {
+    ends[end_count].function = function;
+    ends[end_count].object = object;
+    ends[end_count++].second = second;
+  }
+  return object;
+}
+
 void *world_symbol(const char *name) {
   static void *library;
   if (!library && !(library = dlopen("libcuda.so.1", RTLD_NOW))) {
@@ -51,6 +68,14 @@ void world_forget(void) {
   kept.context = context;
 }
 
+/* One that is to be destroyed does not stay current, so that the other objects are not made in it. */
+uint64_t world_context(void) {
+  uint64_t made = 0, popped;
+  DRIVER(cuCtxCreate_v2, AT(&made), 0, 0);
+  if (is_doomed) DRIVER(cuCtxPopCurrent_v2, AT(&popped));
+  return ended_by("cuCtxDestroy_v2", made, 0);
+}
+
 const char *world_file(void) {
   static char path[64];
   if (*path) return path;
@@ -66,19 +91,22 @@ const char *world_file(void) {
 uint64_t world_memory(void) {
   if (!kept.memory) {
     DRIVER(cuMemAlloc_v2, AT(&kept.memory), WORLD_MEMORY_BYTES);
+    ended_by("cuMemFree_v2", kept.memory, 0);
     DRIVER(cuMemsetD8_v2, kept.memory, 0, WORLD_MEMORY_BYTES);
   }
   return kept.memory;
 }
 
 uint64_t world_managed(void) {
-  if (!kept.managed) DRIVER(cuMemAllocManaged, AT(&kept.managed), WORLD_MEMORY_BYTES, 1);
-  return kept.managed;
+  if (kept.managed) return kept.managed;
+  DRIVER(cuMemAllocManaged, AT(&kept.managed), WORLD_MEMORY_BYTES, 1);
+  return ended_by("cuMemFree_v2", kept.managed, 0);
 }
 
 uint64_t world_pinned(void) {
-  if (!kept.pinned) DRIVER(cuMemHostAlloc, AT(&kept.pinned), WORLD_MEMORY_BYTES, 2);
-  return kept.pinned;
+  if (kept.pinned) return kept.pinned;
+  DRIVER(cuMemHostAlloc, AT(&kept.pinned), WORLD_MEMORY_BYTES, 2);
+  return ended_by("cuMemFreeHost", kept.pinned, 0);
 }
 
 uint64_t world_page(void) { return AT(mmap(NULL, WORLD_MEMORY_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)); }
@@ -86,7 +114,7 @@ uint64_t world_page(void) { return AT(mmap(NULL, WORLD_MEMORY_BYTES, PROT_READ |
 uint64_t world_registered(void) {
   uint64_t page = world_page();
   DRIVER(cuMemHostRegister_v2, page, WORLD_MEMORY_BYTES, 0);
-  return page;
+  return ended_by("cuMemHostUnregister", page, 0);
 }
 
 void world_unregister(uint64_t address) { DRIVER(cuMemHostUnregister, address); }
@@ -94,7 +122,7 @@ void world_unregister(uint64_t address) { DRIVER(cuMemHostUnregister, address); 
 uint64_t world_pooled(void) {
   uint64_t address = 0;
   DRIVER(cuMemAllocAsync, AT(&address), 4096, 0);
-  return address;
+  return ended_by("cuMemFreeAsync", address, 0);
 }
 
 uint64_t world_physical(void) {
@@ -104,13 +132,13 @@ uint64_t world_physical(void) {
   put32(properties, 4, 1); /* as a file descriptor */
   put32(properties, 8, 1); /* on a device */
   DRIVER(cuMemCreate, AT(&handle), GRANULE, AT(properties), 0);
-  return handle;
+  return ended_by("cuMemRelease", handle, 0);
 }
 
 uint64_t world_reserved(void) {
   uint64_t address = 0;
   DRIVER(cuMemAddressReserve, AT(&address), GRANULE, 0, 0, 0);
-  return address;
+  return ended_by("cuMemAddressFree", address, GRANULE);
 }
 
 uint64_t world_mapped(void) {
@@ -120,20 +148,20 @@ uint64_t world_mapped(void) {
   put32(access, 8, 3);
   DRIVER(cuMemMap, address, GRANULE, 0, world_physical(), 0);
   DRIVER(cuMemSetAccess, address, GRANULE, AT(access), 1);
-  return address;
+  return ended_by("cuMemUnmap", address, GRANULE);
 }
 
-static uint64_t resource_object(const char *create) {
+static uint64_t resource_object(const char *create, const char *destroy) {
   uint64_t object = 0;
   uint8_t resource[144] = {0}, sampling[104] = {0};
   put64(resource, 8, world_handle(GRAFT_ARRAY, NULL));
   world_call(create, (uint64_t[MAX_PARAMETERS]){AT(&object), AT(resource), AT(sampling), 0});
-  return object;
+  return ended_by(destroy, object, 0);
 }
-uint64_t world_texture(void) { return resource_object("cuTexObjectCreate"); }
-uint64_t world_surface(void) { return resource_object("cuSurfObjectCreate"); }
+uint64_t world_texture(void) { return resource_object("cuTexObjectCreate", "cuTexObjectDestroy"); }
+uint64_t world_surface(void) { return resource_object("cuSurfObjectCreate", "cuSurfObjectDestroy"); }
 
-static uint64_t array(const char *create, int levels) {
+static uint64_t array(const char *create, const char *destroy, int levels) {
   uint64_t made = 0;
   uint8_t shape[40] = {0};
   put64(shape, 0, 64);
@@ -142,7 +170,7 @@ static uint64_t array(const char *create, int levels) {
   put32(shape, 28, 1);
   put32(shape, 32, 2); /* for surfaces */
   world_call(create, (uint64_t[MAX_PARAMETERS]){AT(&made), AT(shape), (uint64_t)levels});
-  return made;
+  return ended_by(destroy, made, 0);
 }
 
 static uint64_t pool(void) {
@@ -152,7 +180,7 @@ static uint64_t pool(void) {
   put32(properties, 4, 1);
   put32(properties, 8, 1);
   DRIVER(cuMemPoolCreate, AT(&made), AT(properties));
-  return made;
+  return ended_by("cuMemPoolDestroy", made, 0);
 }
 
 static void nothing(void *data) { (void)data; }
@@ -160,14 +188,14 @@ static void nothing(void *data) { (void)data; }
 static uint64_t user_object(void) {
   uint64_t made = 0;
   DRIVER(cuUserObjectCreate, AT(&made), AT(&kept), AT(nothing), 2, 1);
-  return made;
+  return ended_by("cuUserObjectRelease", made, 2);
 }
 
 static uint64_t link_state(void) {
   uint64_t made = 0;
   DRIVER(cuLinkCreate_v2, 0, 0, 0, AT(&made));
   DRIVER(cuLinkAddData_v2, made, 1, AT(world_ptx), strlen(world_ptx) + 1, AT("first"), 0, 0, 0);
-  return made;
+  return ended_by("cuLinkDestroy", made, 0);
 }
 
 static uint64_t event(void) {
@@ -175,17 +203,19 @@ static uint64_t event(void) {
   DRIVER(cuEventCreate, AT(&made), 0);
   DRIVER(cuEventRecord, made, 0);
   DRIVER(cuEventSynchronize, made);
-  return made;
+  return ended_by("cuEventDestroy_v2", made, 0);
 }
 
 /* The functions of handles whose objects are kept until a call may have ended them. */
 static uint64_t library(void) {
-  if (!kept.library) DRIVER(cuLibraryLoadData, AT(&kept.library), AT(world_ptx), 0, 0, 0, 0, 0, 0);
-  return kept.library;
+  if (kept.library) return kept.library;
+  DRIVER(cuLibraryLoadData, AT(&kept.library), AT(world_ptx), 0, 0, 0, 0, 0, 0);
+  return ended_by("cuLibraryUnload", kept.library, 0);
 }
 static uint64_t module(void) {
-  if (!kept.module) DRIVER(cuModuleLoadData, AT(&kept.module), AT(world_ptx));
-  return kept.module;
+  if (kept.module) return kept.module;
+  DRIVER(cuModuleLoadData, AT(&kept.module), AT(world_ptx));
+  return ended_by("cuModuleUnload", kept.module, 0);
 }
 static uint64_t kernel(void) {
   if (!kept.kernel) DRIVER(cuLibraryGetKernel, AT(&kept.kernel), library(), AT("k"));
@@ -199,25 +229,29 @@ static uint64_t entry(void) {
 uint64_t world_handle(int kind, const struct function *f) {
   bool is_kernel = f && !strncmp(f->name, "cuKernel", 8);
   switch (kind) {
-    case GRAFT_CONTEXT: return kept.context;
+    case GRAFT_CONTEXT: return is_doomed ? world_context() : kept.context;
     case GRAFT_MODULE: return module();
     case GRAFT_LIBRARY: return library();
     case GRAFT_FUNCTION: return is_kernel ? kernel() : entry();
     case GRAFT_STREAM:
-      if (!stream) DRIVER(cuStreamCreate, AT(&stream), 1);
-      return stream;
+      if (stream) return stream;
+      DRIVER(cuStreamCreate, AT(&stream), 1);
+      return ended_by("cuStreamDestroy_v2", stream, 0);
     case GRAFT_EVENT: return event();
-    case GRAFT_ARRAY: return kept.array ? kept.array : (kept.array = array("cuArray3DCreate_v2", 0));
-    case GRAFT_MIPMAP: return kept.mipmap ? kept.mipmap : (kept.mipmap = array("cuMipmappedArrayCreate", 2));
+    case GRAFT_ARRAY: return kept.array ? kept.array : (kept.array = array("cuArray3DCreate_v2", "cuArrayDestroy", 0));
+    case GRAFT_MIPMAP:
+      return kept.mipmap ? kept.mipmap : (kept.mipmap = array("cuMipmappedArrayCreate", "cuMipmappedArrayDestroy", 2));
     case GRAFT_TEXREF:
-      if (!kept.texref) DRIVER(cuTexRefCreate, AT(&kept.texref));
-      return kept.texref;
+      if (kept.texref) return kept.texref;
+      DRIVER(cuTexRefCreate, AT(&kept.texref));
+      return ended_by("cuTexRefDestroy", kept.texref, 0);
     case GRAFT_GRAPH: return world_graph(f)->graph;
     case GRAFT_NODE: return world_graph(f)->nodes[1];
     case GRAFT_EXEC:
       world_graph(f);
-      if (!graph.exec) DRIVER(cuGraphInstantiateWithFlags, AT(&graph.exec), graph.graph, 0);
-      return graph.exec;
+      if (graph.exec) return graph.exec;
+      DRIVER(cuGraphInstantiateWithFlags, AT(&graph.exec), graph.graph, 0);
+      return ended_by("cuGraphExecDestroy", graph.exec, 0);
     case GRAFT_POOL: return kept.pool ? kept.pool : (kept.pool = pool());
     case GRAFT_LINK: return link_state();
     case GRAFT_USEROBJECT: return user_object();
@@ -231,7 +265,9 @@ const struct world_graph *world_graph(const struct function *f) {
   memset(&graph, 0, sizeof graph);
   has_graph = true;
   DRIVER(cuGraphCreate, AT(&graph.graph), 0);
+  ended_by("cuGraphDestroy", graph.graph, 0);
   DRIVER(cuGraphCreate, AT(&graph.child), 0);
+  ended_by("cuGraphDestroy", graph.child, 0);
   uint64_t unused;
   DRIVER(cuGraphAddEmptyNode, AT(&unused), graph.child, 0, 0);
   DRIVER(cuGraphAddEmptyNode, AT(&graph.nodes[0]), graph.graph, 0, 0);
@@ -268,8 +304,44 @@ const struct world_graph *world_graph(const struct function *f) {
     }
   }
   DRIVER(cuGraphAddEmptyNode, AT(&graph.nodes[2]), graph.graph, made, 1);
-  if (strstr(name, "InClone")) DRIVER(cuGraphClone, AT(&graph.clone), graph.graph);
+  if (strstr(name, "InClone")) {
+    DRIVER(cuGraphClone, AT(&graph.clone), graph.graph);
+    ended_by("cuGraphDestroy", graph.clone, 0);
+  }
   return &graph;
+}
+
+/* Destroys what has been made, the last first. */
+static bool end_objects(void) {
+  bool ended = end_count > 0;
+  while (end_count > 0) {
+    end_count--;
+    const uint64_t arguments[MAX_PARAMETERS] = {ends[end_count].object, ends[end_count].second};
+    ended = ends[end_count].object && !world_call(ends[end_count].function, arguments) && ended;
+  }
+  return !DRIVER(cuCtxSynchronize, 0) && ended;
+}
+
+bool world_destroyed(const struct function *f, int parameter, enum gone what, struct arguments *a) {
+  __typeof__(kept) others = kept;
+  uint64_t other_stream = stream, context = 0;
+  struct world_graph other_graph = graph;
+  bool had_graph = has_graph;
+  world_forget();
+  stream = 0;
+  has_graph = false;
+  is_doomed = what == OBJECT;
+  if (what == CONTEXT_ALONE) context = world_context();
+  world_argument(f, parameter, a);
+  is_doomed = false;
+  bool ended = what == OBJECT       ? end_objects()
+               : what == NODE_ALONE ? a->value[parameter] && !DRIVER(cuGraphDestroyNode, a->value[parameter])
+                                    : a->value[parameter] && !DRIVER(cuCtxDestroy_v2, context);
+  kept = others;
+  stream = other_stream;
+  graph = other_graph;
+  has_graph = had_graph;
+  return ended;
 }
 
 void world_enter(enum state state) {

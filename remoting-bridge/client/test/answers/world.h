@@ -18,6 +18,7 @@ struct world_graph {
 };
 const struct world_graph *world_graph(const struct function *function);
 
+uint64_t world_context(void); /* becomes current */
 uint64_t world_managed(void);
 uint64_t world_pinned(void);
 uint64_t world_registered(void);
@@ -29,7 +30,8 @@ uint64_t world_mapped(void);
 uint64_t world_texture(void);
 uint64_t world_surface(void);
 
-/* right.c: structures, in a buffer of zeros */
+/* right.c: the right argument for a parameter; structures, in a buffer of zeros */
+void world_argument(const struct function *function, int parameter, struct arguments *arguments);
 void fill_node(const char *function, uint8_t *at, const struct world_graph *graph);
 
 static inline void put32(uint8_t *at, size_t offset, uint32_t value) { __builtin_memcpy(at + offset, &value, 4); }
