@@ -13,6 +13,7 @@
 #include "api/streams.h"
 #include "api/work.h"
 #include "graft_rpc.h"
+#include "memory/ranges.h"
 #include "session/parts.h"
 #include "session/session.h"
 
@@ -186,6 +187,13 @@ static int own_stream(struct graft_object **stream) {
   return 0;
 }
 
+int graft_stream_object(const void *handle, struct graft_object **stream) {
+  *stream = graft_object(GRAFT_STREAM, handle);
+  if (!*stream) return GRAFT_INVALID_HANDLE;
+  const struct graft_object *context = graft_object(GRAFT_CONTEXT, (*stream)->u.stream.context);
+  return context && !context->u.context.destroyed ? GRAFT_OK : GRAFT_CONTEXT_IS_DESTROYED;
+}
+
 int graft_stream_id(const void *handle, uint64_t *id, struct graft_session **session) {
   if (handle == (void *)1 || (!handle && !thread.per_thread)) {
     *id = 0;
@@ -196,8 +204,9 @@ int graft_stream_id(const void *handle, uint64_t *id, struct graft_session **ses
   if (!handle || handle == (void *)2) {
     int r = own_stream(&stream);
     if (r) return r;
-  } else if (!(stream = graft_object(GRAFT_STREAM, handle))) {
-    return GRAFT_INVALID_HANDLE;
+  } else {
+    int r = graft_stream_object(handle, &stream);
+    if (r) return r;
   }
   *id = stream->id;
   *session = stream->session;
@@ -209,6 +218,7 @@ static void ended(struct graft_object *context) {
                               __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
   graft_storage_drop(context);
   graft_captures_end(context);
+  graft_range_remove_of(context);
   context->u.context.destroyed = true;
 }
 

@@ -2,6 +2,7 @@
 #include "api/objects.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "api/captures.h"
 #include "api/contexts.h"
@@ -12,6 +13,36 @@
 #include "session/session.h"
 
 #define SERVER_IDS 0x80000000u
+
+/* Memory of objects is used for objects alone and never given back, so that the handle of one that is gone can be looked at. The one that
+ * has been free for the longest is taken. */
+static struct {
+  pthread_mutex_t lock;
+  struct graft_object *first, *last;
+} spare = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+static void keep(struct graft_object *object) {
+  object->magic = 0;
+  object->next = NULL;
+  pthread_mutex_lock(&spare.lock);
+  *(spare.first ? &spare.last->next : &spare.first) = object;
+  spare.last = object;
+  pthread_mutex_unlock(&spare.lock);
+}
+
+static struct graft_object *take(void) {
+  enum { AT_ONCE = 64 };
+  pthread_mutex_lock(&spare.lock);
+  struct graft_object *object = spare.first;
+  if (object) spare.first = object->next;
+  pthread_mutex_unlock(&spare.lock);
+  if (object) {
+    memset(object, 0, sizeof *object);
+  } else if ((object = calloc(AT_ONCE, sizeof *object))) {
+    for (int i = 1; i < AT_ONCE; i++) keep(&object[i]);
+  }
+  return object;
+}
 
 void graft_objects_init(struct graft_objects *objects) {
   for (int i = 0; i < GRAFT_KINDS; i++) pthread_mutex_init(&objects->kinds[i].lock, NULL);
@@ -67,7 +98,7 @@ static void forget(struct graft_ids *ids, struct graft_object *object) {
 }
 
 static struct graft_object *make(struct graft_session *session, int kind, uint32_t id) {
-  struct graft_object *object = calloc(1, sizeof *object);
+  struct graft_object *object = take();
   if (!object) return NULL;
   object->magic = GRAFT_OBJECT_MAGIC;
   object->kind = (uint16_t)kind;
@@ -88,7 +119,7 @@ struct graft_object *graft_object_new(struct graft_session *session, int kind) {
   uint32_t id = ids->recycled_count ? ids->recycled[--ids->recycled_count] : ++ids->last;
   struct graft_object *object = make(session, kind, id);
   if (object && is_named(kind) && !enter(ids, object)) {
-    free(object);
+    keep(object);
     object = NULL;
   }
   pthread_mutex_unlock(&ids->lock);
@@ -106,7 +137,7 @@ void *graft_object_adopt(struct graft_session *session, int kind, uint64_t id) {
   pthread_mutex_lock(&ids->lock);
   struct graft_object *object = named(ids, (uint32_t)id);
   if (!object && (object = make(session, kind, (uint32_t)id)) && !enter(ids, object)) {
-    free(object);
+    keep(object);
     object = NULL;
   }
   pthread_mutex_unlock(&ids->lock);
@@ -145,7 +176,7 @@ void graft_object_free(int kind, void *handle) {
   } else if (kind == GRAFT_NODE) {
     free(object->u.node.parameters);
   }
-  free(object);
+  keep(object);
 }
 
 /* ---- Handles among a call's parameters ---- */

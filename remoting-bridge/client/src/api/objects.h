@@ -107,14 +107,15 @@ struct graft_object {
       unsigned count;
     } userobject;
   } u;
-};
+} __attribute__((aligned(16)));
 
 #define GRAFT_OBJECT_MAGIC 0x54465247u
 
 /* The object behind a handle, NULL if the handle is not one of that kind. */
 static inline struct graft_object *graft_object(int kind, const void *handle) {
   struct graft_object *object = (struct graft_object *)handle;
-  /* Handles are addresses of objects. Small numbers are special handles or mistakes, and are not dereferenced. */
+  /* Handles are addresses of objects, also of those that are gone: their memory holds objects alone (objects.c). Small numbers are special
+   * handles or mistakes, and are not dereferenced. */
   if ((uintptr_t)handle < 65536 || (uintptr_t)handle % 16) return NULL;
   return object->magic == GRAFT_OBJECT_MAGIC && object->kind == kind ? object : NULL;
 }

@@ -53,8 +53,7 @@ int graft_stream_find(void *handle, struct graft_object **stream) {
   if (r) return r;
   *stream = NULL;
   if ((uintptr_t)handle <= 2) return graft_context_current() ? GRAFT_OK : GRAFT_INVALID_CONTEXT;
-  *stream = graft_object(GRAFT_STREAM, handle);
-  return *stream ? GRAFT_OK : GRAFT_INVALID_HANDLE;
+  return graft_stream_object(handle, stream);
 }
 
 GRAFT_EXPORT int cuStreamGetCtx(void *handle, void *context) {

@@ -95,6 +95,19 @@ void graft_range_remove_within(uint64_t base, uint64_t bytes) {
   pthread_rwlock_unlock(&table->lock);
 }
 
+void graft_range_remove_of(const struct graft_object *context) {
+  struct graft_ranges *table = &graft_parts(context->session)->ranges;
+  pthread_rwlock_wrlock(&table->lock);
+  size_t kept = 0;
+  for (size_t i = 0; i < table->count; i++) {
+    const struct graft_range *range = &table->each[i];
+    bool ends = range->memory == GRAFT_MEMORY_DEVICE && range->context == context && !range->mapped && !range->of_graph;
+    if (!ends) table->each[kept++] = *range;
+  }
+  table->count = kept;
+  pthread_rwlock_unlock(&table->lock);
+}
+
 static bool find(struct graft_ranges *table, uint64_t address, struct graft_range *out) {
   pthread_rwlock_rdlock(&table->lock);
   size_t at = above(table, address);

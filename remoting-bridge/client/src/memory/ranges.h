@@ -50,6 +50,8 @@ void graft_range_add(const struct graft_range *range);
 bool graft_range_remove(uint64_t base, enum graft_memory memory, struct graft_range *out);
 /* Removes device memory that begins within these bytes. */
 void graft_range_remove_within(uint64_t base, uint64_t bytes);
+/* Removes the device memory of a context, which ends with it. Reserved addresses and the memory of graphs do not. */
+void graft_range_remove_of(const struct graft_object *context);
 bool graft_range_find(uint64_t address, struct graft_range *out);
 /* The same in any session; the calling thread's comes first. */
 bool graft_range_find_anywhere(uint64_t address, struct graft_range *out);

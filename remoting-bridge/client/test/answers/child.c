@@ -141,9 +141,11 @@ static bool execute(int at, struct arguments *a, struct slot *slot) {
   } else {
     world_right(one->function, a);
     if (!spoil(one, a)) {
+      int unused;
       plan_note(at, slot->pass, "not called");
+      outcomes[at].fatal = true;
       slot->done++;
-      return false;
+      return world_leave(one->state, &unused);
     }
     world_enter(one->state);
   }
@@ -161,8 +163,6 @@ static bool execute(int at, struct arguments *a, struct slot *slot) {
   slot->done++;
   /* Risky cases are run last, so that what a crash has left can spoil no others. */
   if (result == CRASHED && slot->pass != RISKY_FORWARD && slot->pass != RISKY_BACKWARD) return false;
-  /* A call that takes an object that is gone may have written where that was. */
-  bool may_be_damaged = one->how == DESTROYED && !result;
   if (one->state == UNINITIALIZED) return strcmp(one->function->name, "cuInit") != 0;
   if (may_spoil_objects(one->function->name) || result == CRASHED) world_forget();
   if (!strncmp(one->function->name, "cuMemHostRegister", 17)) world_unregister(a->value[0]);
@@ -170,6 +170,8 @@ static bool execute(int at, struct arguments *a, struct slot *slot) {
   bool usable = world_leave(one->state, &later) && (result != CRASHED || world_is_usable());
   if (!result && later) describe_later(at, slot->pass, later);
   outcomes[at].fatal |= !usable;
+  /* A call that takes an object that is gone may have written where that was. */
+  bool may_be_damaged = one->how == DESTROYED && !result && !later;
   return usable && !may_be_damaged;
 }
 

@@ -337,43 +337,33 @@ static const struct rule *rule_for(const struct function *f, const struct parame
   return p->kind == POINTER && (rule->make == managed || rule->make == physical || rule->make == pooled) ? NULL : rule;
 }
 
-bool world_can_be_gone(const struct function *f, const struct parameter *p, enum gone what) {
-  static const maker objects[] = {context_of_its_own,
-                                  managed,
-                                  pinned,
-                                  registered,
-                                  pooled,
-                                  physical,
-                                  reserved,
-                                  mapped,
-                                  texture,
-                                  surface,
-                                  memory,
-                                  child,
-                                  clone_of,
-                                  node_at,
-                                  node,
-                                  any_node,
-                                  allocated,
-                                  copy2D,
-                                  copy3D,
-                                  peer,
-                                  operation,
-                                  resource,
-                                  config,
-                                  address_list,
-                                  managed_list};
-  const struct rule *rule = rule_for(f, p);
-  bool is_handle = p->kind == HANDLE || p->kind == ENDS;
-  bool is_object = is_handle ? p->handle != GRAFT_SURFREF : p->kind == ADDRESS;
-  for (size_t i = 0; rule && !is_object && i < sizeof objects / sizeof *objects; i++) is_object = rule->make == objects[i];
-  static const bool of_context[GRAFT_KINDS] = {[GRAFT_MODULE] = true, [GRAFT_FUNCTION] = true, [GRAFT_STREAM] = true,
-                                               [GRAFT_EVENT] = true,  [GRAFT_ARRAY] = true,    [GRAFT_MIPMAP] = true};
-  switch (what) {
-    case NODE_ALONE: return is_handle && p->handle == GRAFT_NODE;
-    case CONTEXT_ALONE: return is_handle ? of_context[p->handle] : p->kind == ADDRESS;
-    default: return is_object;
+static bool is_among(const maker *makers, size_t count, maker one) {
+  for (size_t i = 0; i < count; i++) {
+    if (makers[i] == one) return true;
   }
+  return false;
+}
+#define IS_AMONG(makers, one) is_among(makers, sizeof makers / sizeof *makers, one)
+
+bool world_can_be_gone(const struct function *f, const struct parameter *p, enum gone what) {
+  static const maker alone[] = {context_of_its_own, registered,  physical, reserved, mapped, texture, surface,   child,
+                                clone_of,           allocated,   node_at,  copy2D,   copy3D, peer,    operation, resource,
+                                address_list,       managed_list};
+  static const maker of_context[] = {managed, pinned, pooled, memory};
+  static const bool kind_of_context[GRAFT_KINDS] = {[GRAFT_MODULE] = true, [GRAFT_FUNCTION] = true, [GRAFT_STREAM] = true,
+                                                    [GRAFT_EVENT] = true,  [GRAFT_ARRAY] = true,    [GRAFT_MIPMAP] = true};
+  const struct rule *rule = rule_for(f, p);
+  bool is_kernel = !strncmp(f->name, "cuKernel", 8), is_result = !strncmp(f->name, "cuGraphNodeGet", 14);
+  if (!rule && (p->kind == HANDLE || p->kind == ENDS)) {
+    if (what == NODE_ALONE) return p->handle == GRAFT_NODE;
+    return what == OBJECT ? p->handle != GRAFT_SURFREF : kind_of_context[p->handle] && !is_kernel;
+  }
+  maker make = rule ? rule->make : p->kind == ADDRESS ? memory : number;
+  if (what == NODE_ALONE || is_result) return false;
+  if (IS_AMONG(of_context, make)) return true;
+  if (what == CONTEXT_ALONE) return false;
+  if (make == node || make == any_node) return !strstr(f->name, "HostNode") && !strstr(f->name, "MemAllocNode");
+  return IS_AMONG(alone, make) || (make == config && !strncmp(f->name, "cuLaunch", 8));
 }
 
 static uint64_t right(const struct function *f, const struct parameter *p, uint8_t *at) {
