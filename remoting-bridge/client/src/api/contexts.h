@@ -63,9 +63,9 @@ static inline bool graft_are_context_flags(unsigned flags) { return !(flags & 7 
 int graft_ready(void);
 /* The handle of a device's primary context, active or not. */
 int graft_primary_context(int device, void **context);
-/* The id and the session of a stream. The handles 0, CU_STREAM_LEGACY and CU_STREAM_PER_THREAD are mapped to streams. */
 /* The stream behind a handle that is not one of the default streams'. */
 int graft_stream_object(const void *handle, struct graft_object **stream);
+/* The id and the session of a stream. The handles 0, CU_STREAM_LEGACY and CU_STREAM_PER_THREAD are mapped to streams. */
 int graft_stream_id(const void *handle, uint64_t *id, struct graft_session **session);
 bool graft_in_child(void);
 
