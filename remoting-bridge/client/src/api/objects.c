@@ -202,6 +202,9 @@ static int invalid(int kind) {
 static int find(int kind, const void *handle, uint64_t *id, struct graft_session **session) {
   const struct graft_object *object = graft_object(kind, handle);
   if (object) {
+    struct graft_object *stream;
+    int r = kind == GRAFT_STREAM ? graft_stream_object(handle, &stream) : GRAFT_OK;
+    if (r) return r;
     *id = object->id;
     *session = object->session;
     return 0;
