@@ -27,6 +27,8 @@ struct capture {
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct capture *captures; /* guarded by lock */
 static int open_captures;        /* their number; atomic */
+/* Calls that begin a capture: that are sent or about to be, and those that have returned; atomic. */
+static uint64_t begun_calls, returned_calls;
 
 static _Thread_local int mode_of_thread = GLOBAL;
 
@@ -42,10 +44,18 @@ static const struct graft_object *context_of(const void *handle) {
   return stream ? stream->u.stream.context : graft_context_current();
 }
 
+/* Memory for a capture that is about to begin: begun() follows. */
+static struct capture *begin(void) {
+  struct capture *capture = malloc(sizeof *capture);
+  if (capture) __atomic_add_fetch(&begun_calls, 1, __ATOMIC_SEQ_CST);
+  return capture;
+}
+
 /* Enters a capture that has begun, with memory that was allocated before, or frees that. */
 static int begun(int r, struct capture *capture, void *stream, int mode, bool is_into) {
   if (r) {
     free(capture);
+    __atomic_add_fetch(&returned_calls, 1, __ATOMIC_SEQ_CST);
     return r;
   }
   pthread_mutex_lock(&lock);
@@ -53,6 +63,7 @@ static int begun(int r, struct capture *capture, void *stream, int mode, bool is
       .next = captures, .context = context_of(stream), .stream = stream, .thread = this_thread(), .mode = mode, .is_into = is_into};
   captures = capture;
   __atomic_add_fetch(&open_captures, 1, __ATOMIC_ACQ_REL);
+  __atomic_add_fetch(&returned_calls, 1, __ATOMIC_SEQ_CST);
   pthread_mutex_unlock(&lock);
   return GRAFT_OK;
 }
@@ -128,7 +139,7 @@ GRAFT_EXPORT int cuStreamBeginCapture_v2(void *stream, int mode) {
   int r = graft_context_need_for(stream, &context);
   if (r) return r;
   if (mode < 0 || mode > 2) return GRAFT_INVALID_VALUE; /* CUstreamCaptureMode */
-  struct capture *capture = malloc(sizeof *capture);
+  struct capture *capture = begin();
   return capture ? begun(rpc_cuStreamBeginCapture_v2(stream, mode), capture, stream, mode, false) : GRAFT_OUT_OF_MEMORY;
 }
 
@@ -139,7 +150,7 @@ GRAFT_EXPORT int cuStreamBeginCaptureToGraph(void *stream, void *graph, const vo
   struct graft_object *context;
   int r = graft_context_need_for(stream, &context);
   if (r) return r;
-  struct capture *capture = malloc(sizeof *capture);
+  struct capture *capture = begin();
   if (!capture) return GRAFT_OUT_OF_MEMORY;
   return begun(rpc_cuStreamBeginCaptureToGraph(stream, graph, dependencies, edges, count, mode), capture, stream, mode, true);
 }
@@ -161,6 +172,11 @@ static int capture_info(void *stream, int *status, uint64_t *id, void **graph, b
   if (!graft_captures_are_open()) return 0;
   return rpc_graftStreamCaptureInfo(stream, status, id, graph, dependencies ? last.nodes : NULL, dependencies ? last.edges : NULL,
                                     dependencies ? DEPENDENCIES : 0, &last.count);
+}
+
+bool graft_captures_none(uint64_t *begun_by_now) {
+  *begun_by_now = __atomic_load_n(&begun_calls, __ATOMIC_SEQ_CST);
+  return __atomic_load_n(&returned_calls, __ATOMIC_SEQ_CST) == *begun_by_now && !graft_captures_are_open();
 }
 
 bool graft_captures_are_open(void) { return __atomic_load_n(&open_captures, __ATOMIC_ACQUIRE) > 0; }

@@ -3,6 +3,7 @@
 #define GRAFT_CAPTURES_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 struct graft_object;
 
@@ -10,6 +11,8 @@ struct graft_object;
 struct graft_object *graft_stream_captures(void *stream);
 /* Whether any stream of the process is captured. */
 bool graft_captures_are_open(void);
+/* Whether none is, nor is a capture about to begin; with the number of those that have begun or are about to. */
+bool graft_captures_none(uint64_t *begun);
 /* For a call that CUDA calls potentially unsafe: 0, or STREAM_CAPTURE_UNSUPPORTED if a capture is open that does not allow it from this thread, which it
  * makes invalid. The server cannot tell, since it makes the calls of all threads. */
 int graft_uncaptured(void);

@@ -11,7 +11,7 @@
 #include "base/system.h"
 #include "graft_rpc.h"
 #include "memory/mirror.h"
-#include "memory/pending.h"
+#include "memory/ordering.h"
 #include "session/parts.h"
 #include "session/session.h"
 
@@ -23,7 +23,7 @@ struct graft_callback {
   void (*stream_callback)(void *stream, int result, void *data); /* cuStreamAddCallback */
   void *stream, *data;
   struct graft_object *context;
-  struct graft_over over; /* when the function runs */
+  struct graft_behind behind; /* what is over when the function runs; of a graph's, nothing is known */
 };
 
 static struct graft_host_functions *current(void) { return &graft_parts(graft_session_current())->host_functions; }
@@ -71,7 +71,7 @@ static void *listener(void *session) {
       continue;
     }
     bool mirrored = graft_mirrors && callback->context && !cuCtxSetCurrent(callback->context);
-    if (mirrored) graft_mirrors_before_host_function(&callback->over);
+    if (mirrored) graft_mirrors_before_host_function(&callback->behind);
     if (callback->function) {
       callback->function(callback->data);
     } else {
@@ -142,14 +142,6 @@ uint64_t graft_callback_of_graph(void *function, void *data) {
   return enter(&callback);
 }
 
-/* The work on mirrored memory that a host function queued in a stream now follows. */
-static struct graft_over over_behind(void *stream, struct graft_object *context) {
-  struct graft_over over = {.context = context, .work = graft_mirrors_work()};
-  struct graft_session *session;
-  if (graft_stream_id(stream, &over.stream, &session)) over.context = NULL;
-  return over;
-}
-
 static int add(struct graft_callback *callback) {
   GRAFT_IN_CONTEXT_OF(callback->stream);
   struct graft_object *context;
@@ -158,7 +150,7 @@ static int add(struct graft_callback *callback) {
   graft_context_set_busy(context);
   callback->context = context;
   callback->replayed = graft_stream_captures(callback->stream);
-  callback->over = over_behind(callback->stream, callback->replayed ? NULL : context);
+  if (!callback->replayed) graft_ordering_behind(callback->stream, &callback->behind);
   uint64_t identity = enter(callback);
   if (!identity) return GRAFT_OUT_OF_MEMORY;
   r = rpc_graftHostFunction(callback->stream, identity);

@@ -161,7 +161,13 @@ static void recycle(struct graft_ids *ids, uint32_t id) {
 void graft_object_free(int kind, void *handle) {
   struct graft_object *object = graft_object(kind, handle);
   if (!object) return;
-  if (kind == GRAFT_STREAM) graft_capture_forget(handle);
+  if (kind == GRAFT_STREAM) {
+    graft_capture_forget(handle);
+    graft_mirrors_forget_stream(object->session, object->id);
+    free(object->u.stream.behind);
+  } else if (kind == GRAFT_EVENT) {
+    free(object->u.event.behind);
+  }
   object->magic = 0;
   struct graft_ids *ids = ids_of(object->session, kind);
   pthread_mutex_lock(&ids->lock);

@@ -20,6 +20,7 @@ struct graft_layout {
   } parameter[];
 };
 
+struct graft_behind;
 struct graft_storage;
 struct graft_held;
 struct graft_node_parameters;
@@ -65,9 +66,11 @@ struct graft_object {
       struct graft_object *context;
       uint64_t serial;
       struct graft_settled settled;
+      struct graft_behind *behind; /* by its waits for events (memory/ordering.c) */
     } stream;
     struct {
-      bool shared; /* with other processes */
+      bool shared;                 /* with other processes */
+      struct graft_behind *behind; /* when it was last recorded */
     } event;
     struct {
       size_t row, height, depth; /* row in bytes; once the array is measured (memory/array.c) */

@@ -11,6 +11,7 @@
 #include "graft_rpc.h"
 #include "graph/node.h"
 #include "memory/mirror.h"
+#include "memory/ordering.h"
 #include "memory/place.h"
 #include "session/parts.h"
 #include "session/session.h"
@@ -241,7 +242,13 @@ static int in_stream(void *stream, int (*call)(void *)) {
   if (!refused && !is_legacy) refused = graft_uncaptured();
   if (refused) return refused;
   GRAFT_WITHIN_CONTEXT_OF(stream);
+  struct graft_behind behind;
+  if (graft_mirrors) {
+    graft_ordering_behind(stream, &behind);
+    graft_mirrors_waiting(&behind);
+  }
   int r = call(stream);
+  graft_mirrors_waiting(NULL);
   if (is_legacy && r != GRAFT_STREAM_CAPTURE_IMPLICIT) refused = graft_uncaptured();
   return refused ? refused : r;
 }

@@ -15,6 +15,7 @@
 #include "memory/copy3d.h"
 #include "memory/memory.h"
 #include "memory/mirror.h"
+#include "memory/ordering.h"
 #include "memory/pageable.h"
 #include "memory/place.h"
 #include "module/functions.h"
@@ -101,6 +102,7 @@ static int prepare(struct graft_object *graph, const struct graft_node_params *g
       return t->child ? GRAFT_OK : GRAFT_INVALID_VALUE;
     case GRAFT_NODE_WAIT_EVENT:
     case GRAFT_NODE_RECORD_EVENT:
+      graft_ordering_is_lost();
       t->event = given->u.handle;
       t->params.u.handle = NULL;
       return t->event ? GRAFT_OK : GRAFT_INVALID_VALUE;

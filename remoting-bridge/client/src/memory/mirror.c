@@ -10,6 +10,7 @@
 #include "api/objects.h"
 #include "graft_rpc.h"
 #include "memory/mirror_state.h"
+#include "memory/ordering.h"
 #include "memory/pageable.h"
 #include "memory/paging.h"
 #include "memory/place.h"
@@ -28,6 +29,8 @@ static _Thread_local const struct graft_pageable *launching_parts;
 /* The list in which the calling thread has announced work that it has not sent; the work that was sent when it began to wait. */
 static _Thread_local struct graft_mirror_list *announced;
 static _Thread_local uint64_t sent_before;
+/* What else is over when the calling thread's next wait has ended. */
+static _Thread_local const struct graft_behind *waited_behind;
 
 struct graft_mirror_list *graft_mirror_list(void) {
   return &graft_parts(graft_session_current())->mirrors;
@@ -54,7 +57,7 @@ static bool at_once(uint64_t address, pid_t thread) {
 /* Called with the lock held. Announced work must be sent before it can be waited for. */
 static void finish_work(struct graft_mirror_list *list) {
   while (__atomic_load_n(&list->leaving, __ATOMIC_ACQUIRE)) sched_yield();
-  list->sent = list->works;
+  graft_mirrors_work(list);
   if (list->over == list->works) return;
   for (int i = 0; i < GRAFT_MIRROR_CONTEXTS && list->contexts[i]; i++) {
     if (!cuCtxSetCurrent(list->contexts[i])) rpc_graftContextDrain();
@@ -96,11 +99,13 @@ static void remember_context(struct graft_mirror_list *list) {
 
 /* Called with the lock held. */
 static void announce(struct graft_mirror_list *list) {
-  list->works++;
+  /* In this order, which graft_mirrors_work relies on. */
+  if (!announced) { /* else it is the second operand of one copy */
+    __atomic_add_fetch(&list->leaving, 1, __ATOMIC_SEQ_CST);
+    announced = list;
+  }
+  __atomic_add_fetch(&list->works, 1, __ATOMIC_SEQ_CST);
   remember_context(list);
-  if (announced) return; /* the second operand of one copy */
-  announced = list;
-  __atomic_add_fetch(&list->leaving, 1, __ATOMIC_ACQ_REL);
 }
 
 /* Called with the lock held, after announce. */
@@ -208,18 +213,22 @@ void graft_mirror_announce(uint64_t device, size_t bytes, bool writes, void *han
   inside = false;
 }
 
-/* The number of the last work that is known to be sent. Called with the lock held. */
-static uint64_t sent_by_now(struct graft_mirror_list *list) {
-  if (!__atomic_load_n(&list->leaving, __ATOMIC_ACQUIRE)) list->sent = list->works;
-  return list->sent;
+/* While none is leaving, all work that has a number is sent. */
+uint64_t graft_mirrors_work(struct graft_mirror_list *list) {
+  uint64_t works = __atomic_load_n(&list->works, __ATOMIC_SEQ_CST), sent = __atomic_load_n(&list->sent, __ATOMIC_SEQ_CST);
+  if (__atomic_load_n(&list->leaving, __ATOMIC_SEQ_CST)) return sent;
+  while (sent < works && !__atomic_compare_exchange_n(&list->sent, &sent, works, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST)) {}
+  return works;
 }
 
-uint64_t graft_mirrors_work(void) {
-  struct graft_mirror_list *list = graft_mirror_list();
+void graft_mirrors_waiting(const struct graft_behind *behind) { waited_behind = behind; }
+
+void graft_mirrors_forget_stream(struct graft_session *session, uint64_t id) {
+  if (!graft_mirrors) return;
+  struct graft_mirror_list *list = &graft_parts(session)->mirrors;
   pthread_mutex_lock(&list->lock);
-  uint64_t work = sent_by_now(list);
+  for (struct graft_mirror *m = list->first; m; m = m->next) graft_pending_rename(&m->pending, id);
   pthread_mutex_unlock(&list->lock);
-  return work;
 }
 
 /* Brings what the program has written since it sent the work that it waits for now, where queued work may use it, since a kernel or a stream may poll it. Remembers what was sent by now, which is over when the wait is. */
@@ -228,7 +237,7 @@ static void begin_wait(void) {
   bool queued = false;
   inside = true;
   pthread_mutex_lock(&list->lock);
-  sent_before = sent_by_now(list);
+  sent_before = graft_mirrors_work(list);
   for (struct graft_mirror *m = list->first; m; m = m->next) {
     if (m->chunks) continue; /* whoever touched it with the lock held would wait for a thread that needs the lock */
     if (m->use == GRAFT_MIRROR_MAPPED) queued |= graft_mirror_bring_pending(m);
@@ -249,14 +258,14 @@ bool graft_mirror_is_settled(uint64_t device, size_t bytes) {
 }
 
 /* Fetches what work may have written, and forgets what is over. */
-static void fetch_all(bool exclusive, const struct graft_over *over) {
+static void fetch_all(bool exclusive, const struct graft_behind *behind) {
   struct graft_mirror_list *list = graft_mirror_list();
   inside = true;
   pthread_mutex_lock(&list->lock);
   for (struct graft_mirror *m = list->first; m; m = m->next) {
     graft_mirror_fetch(m);
     for (size_t at = 0; exclusive && m->chunks && at < m->bytes; at += GRAFT_MIRROR_CHUNK) graft_mirror_refresh(m, at);
-    graft_pending_end(&m->pending, over);
+    for (unsigned i = 0; i < behind->count; i++) graft_pending_end(&m->pending, &behind->over[i]);
   }
   graft_mirror_count_wait(list);
   pthread_mutex_unlock(&list->lock);
@@ -264,9 +273,9 @@ static void fetch_all(bool exclusive, const struct graft_over *over) {
 }
 
 /* Exclusive memory is fetched when the program touches it. */
-void graft_mirrors_fetch(void) { fetch_all(false, &(struct graft_over){0}); }
+void graft_mirrors_fetch(void) { fetch_all(false, &(struct graft_behind){0}); }
 
-void graft_mirrors_before_host_function(const struct graft_over *over) { fetch_all(true, over); }
+void graft_mirrors_before_host_function(const struct graft_behind *behind) { fetch_all(true, behind); }
 
 void graft_mirrors_after_host_function(void) {
   bring_all(false);
@@ -297,14 +306,18 @@ static void before(int function) {
 }
 
 static void after(int function, uint64_t first) {
+  struct graft_behind behind = waited_behind ? *waited_behind : (struct graft_behind){0};
   struct graft_over over = {.context = graft_context_current(), .stream = first, .work = sent_before};
   switch (function) {
     case FN_cuStreamSynchronize:
-    case FN_cuStreamQuery: fetch_all(false, &over); break;
+    case FN_cuStreamQuery:
+      graft_behind_add(&behind, over);
+      fetch_all(false, &behind);
+      break;
     case FN_graftContextSynchronize:
     case FN_graftContextDrain:
       over.stream = GRAFT_ANY_STREAM;
-      fetch_all(false, &over);
+      fetch_all(false, &(struct graft_behind){1, {over}});
       break;
     case FN_cuEventSynchronize:
     case FN_cuEventQuery:
@@ -320,6 +333,7 @@ static bool has_mirrors(const struct graft_session *session) {
 }
 
 bool graft_mirrors_before(struct graft_session *session, int function) {
+  if (function == FN_cuCtxRecordEvent) graft_ordering_is_lost();
   if (!has_mirrors(session)) return false;
   struct graft_session *was = graft_session_use(session);
   before(function);

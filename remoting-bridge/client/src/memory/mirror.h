@@ -6,8 +6,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct graft_behind;
 struct graft_object;
-struct graft_over;
 struct graft_pageable;
 struct graft_session;
 
@@ -58,10 +58,12 @@ void graft_mirrors_sent(void);
 void graft_mirrors_after(struct graft_session *session, int function, uint64_t first);
 /* To be called when the program has waited in another way. */
 void graft_mirrors_fetch(void);
-/* The number of the last work on mirrored memory that is known to be sent: work behind it in its stream begins when it is over. */
-uint64_t graft_mirrors_work(void);
-/* Around a host function, with the work that is over since the stream has reached it. */
-void graft_mirrors_before_host_function(const struct graft_over *over);
+/* What is over besides, when the calling thread's next wait has ended; NULL when it has. */
+void graft_mirrors_waiting(const struct graft_behind *behind);
+/* Takes note that a stream is gone. */
+void graft_mirrors_forget_stream(struct graft_session *session, uint64_t id);
+/* Around a host function, with what is over since the stream has reached it. */
+void graft_mirrors_before_host_function(const struct graft_behind *behind);
 void graft_mirrors_after_host_function(void);
 
 #endif

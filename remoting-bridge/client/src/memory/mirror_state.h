@@ -56,9 +56,10 @@ struct graft_mirror_list {
   uint64_t waits;
   /* Guards chunks, bases of exclusive memory, and the list. Taken after lock; no thread waits for anything else while it holds it. */
   pthread_mutex_t pages;
-  /* Work that uses mirrored memory; guarded by lock, except leaving. */
-  uint64_t works; /* the number of units that have been announced */
-  uint64_t sent;  /* all up to this number are known to be sent */
+  pthread_mutex_t order; /* of calls that record and await events (ordering.c); taken before lock */
+  /* Work that uses mirrored memory; written with the lock held, except leaving. */
+  uint64_t works; /* the number of units that have been announced; atomic */
+  uint64_t sent;  /* all up to this number are known to be sent; atomic */
   uint64_t over;  /* all up to this number are known to be over */
   int leaving;    /* calls that are announced and not sent yet; atomic */
   /* Contexts of the work since exclusive memory was last up to date; guarded by lock */
@@ -66,6 +67,8 @@ struct graft_mirror_list {
 };
 /* The list of the calling thread's session. */
 struct graft_mirror_list *graft_mirror_list(void);
+/* The number of the last work that is known to be sent: work behind it in its stream begins when it is over. */
+uint64_t graft_mirrors_work(struct graft_mirror_list *list);
 /* Counts a wait of the program, after which mirrors have to be compared again. Called with the lock held. */
 void graft_mirror_count_wait(struct graft_mirror_list *list);
 

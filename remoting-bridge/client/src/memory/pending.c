@@ -32,6 +32,23 @@ static void join(struct graft_pending *pending, bool of_all) {
   pending->count = kept;
 }
 
+void graft_behind_add(struct graft_behind *behind, struct graft_over over) {
+  struct graft_over *least = NULL;
+  for (unsigned i = 0; i < behind->count; i++) {
+    struct graft_over *old = &behind->over[i];
+    if (old->context == over.context && old->stream == over.stream) {
+      if (over.work > old->work) old->work = over.work;
+      return;
+    }
+    if (!least || old->work < least->work) least = old;
+  }
+  if (behind->count < GRAFT_MOST_BEHIND) {
+    behind->over[behind->count++] = over;
+  } else if (over.work > least->work) {
+    *least = over;
+  }
+}
+
 void graft_pending_add(struct graft_pending *pending, struct graft_pending_part part) {
   if (part.from >= part.to) return;
   for (unsigned i = 0; i < pending->count; i++) {
@@ -54,6 +71,12 @@ void graft_pending_end(struct graft_pending *pending, const struct graft_over *o
     if (!is_over) pending->parts[kept++] = *part;
   }
   pending->count = kept;
+}
+
+void graft_pending_rename(struct graft_pending *pending, uint64_t stream) {
+  for (unsigned i = 0; i < pending->count; i++) {
+    if (pending->parts[i].stream == stream) pending->parts[i].stream = GRAFT_ANY_STREAM;
+  }
 }
 
 const struct graft_pending_part *graft_pending_written(const struct graft_pending *pending, size_t from, size_t to) {

@@ -31,10 +31,23 @@ struct graft_over {
   uint64_t work;
 };
 
+#define GRAFT_MOST_BEHIND 8u
+
+/* Work of several streams that is over at some point. */
+struct graft_behind {
+  unsigned count;
+  struct graft_over over[GRAFT_MOST_BEHIND];
+};
+
+/* Adds what is over. If there are too many streams, the one with the earliest work is left out. */
+void graft_behind_add(struct graft_behind *behind, struct graft_over over);
+
 /* Adds a part. If there are too many, those of each context become one that is read and one that is written, from their first byte to their last. */
 void graft_pending_add(struct graft_pending *pending, struct graft_pending_part part);
 /* Drops the parts whose work is over. */
 void graft_pending_end(struct graft_pending *pending, const struct graft_over *over);
+/* A stream is gone whose id another one may get: a wait for that one does not end the work of this one. */
+void graft_pending_rename(struct graft_pending *pending, uint64_t stream);
 /* A part between two offsets that work may write, or NULL. */
 const struct graft_pending_part *graft_pending_written(const struct graft_pending *pending, size_t from, size_t to);
 /* The next bytes from an offset on that work may use, or only write, however many parts have them. False if there are none. */

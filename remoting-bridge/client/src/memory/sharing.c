@@ -10,6 +10,7 @@
 #include "api/streams.h"
 #include "graft_rpc.h"
 #include "memory/elsewhere.h"
+#include "memory/ordering.h"
 #include "memory/ranges.h"
 #include "memory/virtual.h"
 #include "session/session.h"
@@ -91,18 +92,31 @@ static int check_event(const void *event, const void *stream, unsigned flags) {
 
 GRAFT_EXPORT int cuEventRecord(void *event, void *stream) {
   int r = check_event(event, stream, 0);
-  return r ? r : arrived(rpc_cuEventRecord(event, stream), event);
+  if (r) return r;
+  struct graft_ordering ordering;
+  graft_ordering_begin(&ordering, event);
+  r = rpc_cuEventRecord(event, stream);
+  graft_ordering_recorded(&ordering, event, stream, r);
+  return arrived(r, event);
 }
 
 GRAFT_EXPORT int cuEventRecordWithFlags(void *event, void *stream, unsigned int flags) {
+  if (!flags) return cuEventRecord(event, stream);
   int r = check_event(event, stream, flags);
-  return r ? r : arrived(rpc_cuEventRecordWithFlags(event, stream, flags), event);
+  if (r) return r;
+  graft_ordering_is_lost(); /* the graph's launches record the event */
+  return arrived(rpc_cuEventRecordWithFlags(event, stream, flags), event);
 }
 
 GRAFT_EXPORT int cuStreamWaitEvent(void *stream, void *event, unsigned int flags) {
   if (graft_several_servers && graft_is_elsewhere(stream, event)) return graft_await_elsewhere(stream, event);
   int r = check_event(event, stream, flags);
-  return r ? r : arrived(rpc_cuStreamWaitEvent(stream, event, flags), event);
+  if (r) return r;
+  struct graft_ordering ordering;
+  graft_ordering_begin(&ordering, event);
+  r = rpc_cuStreamWaitEvent(stream, event, flags);
+  graft_ordering_awaits(&ordering, stream, event, r);
+  return arrived(r, event);
 }
 
 /* ---- Physical memory ---- */

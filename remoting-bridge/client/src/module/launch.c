@@ -13,6 +13,7 @@
 #include "graft_rpc.h"
 #include "memory/elsewhere.h"
 #include "memory/mirror.h"
+#include "memory/ordering.h"
 #include "memory/place.h"
 #include "memory/ranges.h"
 #include "memory/shadow.h"
@@ -200,6 +201,7 @@ int graft_launch_attributes(const struct graft_launch_config *c, uint8_t *copy) 
       uint64_t number;
       memcpy(&event, attribute + 8, sizeof event);
       if (!event) return GRAFT_INVALID_HANDLE;
+      graft_ordering_is_lost();
       int r = graft_id(graft_session_current(), GRAFT_EVENT, event, &number);
       if (r) return r;
       memcpy(attribute + 8, &number, sizeof number);

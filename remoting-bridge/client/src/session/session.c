@@ -55,6 +55,7 @@ static void init_parts(struct graft_parts *p) {
   pthread_mutex_init(&p->ranges.exposing, NULL);
   pthread_mutex_init(&p->mirrors.lock, NULL);
   pthread_mutex_init(&p->mirrors.pages, NULL);
+  pthread_mutex_init(&p->mirrors.order, NULL);
   pthread_mutex_init(&p->shadow_mappings.lock, NULL);
   pthread_mutex_init(&p->staging.lock, NULL);
   pthread_mutex_init(&p->textures.lock, NULL);

@@ -159,6 +159,19 @@ static void end_of(struct graft_pending *pending, int of, uint64_t stream, uint6
   graft_pending_end(pending, &(struct graft_over){context(of), stream, work});
 }
 
+static void behind(void) {
+  struct graft_behind behind = {0};
+  for (unsigned i = 0; i < GRAFT_MOST_BEHIND; i++) graft_behind_add(&behind, (struct graft_over){context(0), i, 10 + i});
+  graft_behind_add(&behind, (struct graft_over){context(0), 3, 30});
+  graft_behind_add(&behind, (struct graft_over){context(0), 3, 20}); /* earlier */
+  CHECK(behind.count == GRAFT_MOST_BEHIND && behind.over[3].work == 30);
+  graft_behind_add(&behind, (struct graft_over){context(1), 3, 9}); /* no room */
+  CHECK(behind.over[0].context == context(0) && behind.over[0].work == 10);
+  graft_behind_add(&behind, (struct graft_over){context(1), 3, 40}); /* in the place of the earliest */
+  CHECK(behind.count == GRAFT_MOST_BEHIND && behind.over[0].context == context(1) && behind.over[0].stream == 3 &&
+        behind.over[0].work == 40);
+}
+
 static void pending_parts(void) {
   static struct graft_pending pending;
   size_t from, to;
@@ -181,6 +194,13 @@ static void pending_parts(void) {
   end_of(&pending, 0, 5, 2);
   CHECK(!graft_pending_written(&pending, 0, 100) && graft_pending_next(&pending, false, 0, &from, &to) && from == 25 && to == 40);
   end_of(&pending, 0, GRAFT_ANY_STREAM, 3);
+  CHECK(!pending.count);
+  /* A stream whose id another one has got. */
+  graft_pending_add(&pending, (struct graft_pending_part){10, 20, true, 1, 2, context(0)});
+  graft_pending_rename(&pending, 2);
+  end_of(&pending, 0, 2, 1);
+  CHECK(pending.count == 1);
+  end_of(&pending, 0, GRAFT_ANY_STREAM, 1);
   CHECK(!pending.count);
   /* Without a number: ended by any wait. */
   graft_pending_add(&pending, (struct graft_pending_part){.to = 9, .is_written = true});
@@ -245,6 +265,7 @@ static void pending_work(void) {
 }
 
 void test_memory(void) {
+  behind();
   pending_parts();
   pending_work();
   ranges();
