@@ -44,6 +44,7 @@ GRAFT_EXPORT int cuMemAllocManaged(void *pointer, size_t bytes, unsigned int fla
                                         .view = (uintptr_t)memory,
                                         .shared = shared,
                                         .hints = {.home = -2, .reader = -2}});
+  if (!shared && !exclusive) graft_region_lacks(bytes);
   *(uint64_t *)pointer = (uintptr_t)memory;
   static atomic_flag told = ATOMIC_FLAG_INIT;
   if (!exclusive && !atomic_flag_test_and_set(&told)) rpc_graftManagedIsShared();
@@ -54,7 +55,11 @@ int graft_managed_free(uint64_t pointer) {
   struct graft_range range;
   if (!graft_range_remove(pointer, GRAFT_MEMORY_MANAGED, &range)) return GRAFT_INVALID_VALUE;
   rpc_graftContextDrain();
-  if (range.shared) rpc_graftManagedCount(range.bytes, 1);
+  if (range.shared) {
+    rpc_graftManagedCount(range.bytes, 1);
+  } else if (!graft_managed_is_exclusive()) {
+    graft_region_lacks_no_more(range.bytes);
+  }
   void *memory = (void *)(uintptr_t)pointer;
   if (!graft_mirror_end(memory)) graft_shadow_free(memory);
   return 0;

@@ -229,6 +229,7 @@ GRAFT_EXPORT int cuMemHostAlloc(void *pointer, size_t bytes, unsigned int flags)
                                         .context = context,
                                         .view = shared || mirrored ? (uintptr_t)memory : 0,
                                         .shared = shared});
+  if (!shared) graft_region_lacks(bytes);
   *(void **)pointer = memory;
   return 0;
 }
@@ -243,6 +244,7 @@ static int free_host(uint64_t address) {
   bool waited = !rpc_graftContextDrain();
   graft_range_remove(range.view, GRAFT_MEMORY_ALIAS, NULL);
   graft_mirror_end(pointer);
+  if (!range.shared) graft_region_lacks_no_more(range.bytes);
   if (range.flags & OURS) {
     munmap(pointer, range.bytes);
   } else if (!graft_region_free_pinned(pointer, waited)) {

@@ -16,6 +16,7 @@
 #define GRAIN (2ull << 20)
 #define SERVED_GRAIN (64ull << 10)
 #define PAGE 4096u
+#define MIB (1ull << 20)
 
 /* From Linux 5.14 and 6.1; older kernels refuse them, which does no harm. */
 #define MADVISE_POPULATE_WRITE 23
@@ -121,6 +122,27 @@ void *graft_region_allocate(size_t bytes) {
   size_t grain = r->served ? SERVED_GRAIN : GRAIN;
   bytes = (bytes + grain - 1) / grain * grain;
   return r->served ? allocate_served(r, bytes) : allocate_shared(r, bytes);
+}
+
+/* The server is told in steps of 1 MiB, so that many small allocations are few calls. */
+void graft_region_lacks(size_t bytes) {
+  struct graft_region *r = graft_session_region();
+  if (!r || !r->served) return;
+  pthread_mutex_lock(&r->lock);
+  r->lacked += bytes;
+  bool tell = r->lacked > r->most_lacked;
+  if (tell) r->most_lacked = (r->lacked + MIB - 1) / MIB * MIB;
+  uint64_t most = r->most_lacked;
+  pthread_mutex_unlock(&r->lock);
+  if (tell) rpc_graftRegionLacked(most);
+}
+
+void graft_region_lacks_no_more(size_t bytes) {
+  struct graft_region *r = graft_session_region();
+  if (!r || !r->served) return;
+  pthread_mutex_lock(&r->lock);
+  r->lacked -= bytes < r->lacked ? bytes : r->lacked;
+  pthread_mutex_unlock(&r->lock);
 }
 
 static bool free_block(struct graft_region *r, void *pointer) {

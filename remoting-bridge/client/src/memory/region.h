@@ -15,5 +15,8 @@ bool graft_region_free(void *pointer);
 bool graft_region_free_pinned(void *pointer, bool waited);
 /* True if all of this lies in one allocation of the region, or within what small pieces share. */
 bool graft_region_holds(const void *pointer, size_t bytes);
+/* Counts pinned or managed memory for which there was no room, and that such memory was freed. The server hears the most of it at one time. */
+void graft_region_lacks(size_t bytes);
+void graft_region_lacks_no_more(size_t bytes);
 
 #endif

@@ -32,6 +32,8 @@ struct graft_region {
   pthread_mutex_t lock;
   struct graft_block *blocks; /* guarded by lock */
   struct graft_slab *slabs;   /* guarded by lock (memory/region.c) */
+  uint64_t lacked;            /* guarded by lock: the pinned and managed memory that has no room in it */
+  uint64_t most_lacked;       /* guarded by lock: what the server was told of that */
 };
 
 /* Makes a region without memory. NULL if there is no memory for it. */

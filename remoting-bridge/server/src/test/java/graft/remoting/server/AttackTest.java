@@ -51,6 +51,7 @@ class AttackTest {
           "graftRegionMap",
           "graftRegionTake",
           "graftRegionUnmap",
+          "graftRegionLacked",
           "graftCopyFromRegion",
           "graftCopyToRegion",
           "graftSignal");

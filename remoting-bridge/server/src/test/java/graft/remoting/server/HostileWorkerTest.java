@@ -97,6 +97,7 @@ class HostileWorkerTest {
             new byte[] {'E', 0, 1, (byte) 0x80},
             new byte[] {'G', 0, 32, 1},
             new byte[ControlMessage.MAX + 1],
+            new ControlMessage.RegionUse(1, -1).encode(),
             new ControlMessage.Used(-1, 0, 0, 0, 0, 0).encode())) {
       assertEndedBy(packet);
     }
@@ -105,7 +106,7 @@ class HostileWorkerTest {
   @Test
   void randomPacketsHurtNobody() throws Exception {
     Random random = new Random(3);
-    byte[] kinds = "RFUESLG?kcfHAT".getBytes(StandardCharsets.US_ASCII);
+    byte[] kinds = "RFUMESLG?kcfHAT".getBytes(StandardCharsets.US_ASCII);
     try (HostileClient bob = bob()) {
       for (int i = 0; i < 12; i++) {
         HostileClient alice = alice();

@@ -57,6 +57,20 @@ class OperatedServerTest {
   }
 
   @Test
+  void aClientWithoutARegionLacksNothingOfOne() throws Exception {
+    try (ServerFixture fixture = start("software", AuditLog.none());
+        CudaClient bob = new CudaClient(fixture.bob())) {
+      bob.retain();
+      bob.async("graftRegionLacked", with(MIB));
+      assertThatThrownBy(() -> bob.call("graftContextSynchronize", with()))
+          .hasMessageContaining("801");
+      assertThat((Map<?, ?>) OperatorClient.sessions(socket).get("server"))
+          .extracting("smallRegions")
+          .isEqualTo(List.of());
+    }
+  }
+
+  @Test
   void aSessionIsSeenWithWhatItUses() throws Exception {
     try (ServerFixture fixture = start("software", AuditLog.none());
         CudaClient bob = new CudaClient(fixture.bob())) {

@@ -16,6 +16,7 @@ import graft.remoting.server.control.ControlMessage.LimitReached;
 import graft.remoting.server.control.ControlMessage.OpenPeer;
 import graft.remoting.server.control.ControlMessage.Program;
 import graft.remoting.server.control.ControlMessage.Ready;
+import graft.remoting.server.control.ControlMessage.RegionUse;
 import graft.remoting.server.control.ControlMessage.Shared;
 import graft.remoting.server.control.ControlMessage.StartSession;
 import graft.remoting.server.control.ControlMessage.Used;
@@ -69,6 +70,14 @@ final class ControlCodec {
                 out.writeLong(m.peak());
               },
               in -> new Used(count(in), count(in), count(in), count(in), count(in), count(in))),
+          new Kind<>(
+              'M',
+              RegionUse.class,
+              (m, out) -> {
+                out.writeLong(m.region());
+                out.writeLong(m.lacked());
+              },
+              in -> new RegionUse(count(in), count(in))),
           new Kind<>(
               'P',
               Program.class,

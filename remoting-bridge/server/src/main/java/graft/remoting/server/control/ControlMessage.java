@@ -49,6 +49,12 @@ public sealed interface ControlMessage {
     public static final Used NOTHING = new Used(0, 0, 0, 0, 0, 0);
   }
 
+  /**
+   * From a worker: the region that its session shares with other sessions of the guest, and the
+   * most memory at one time for which the client says that the region had no room.
+   */
+  record RegionUse(long region, long lacked) implements ControlMessage {}
+
   /** From a worker: the program that its session serves, as the guest says. */
   record Program(GuestProgram program) implements ControlMessage {}
 

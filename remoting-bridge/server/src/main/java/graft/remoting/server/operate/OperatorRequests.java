@@ -7,6 +7,7 @@ import graft.remoting.server.health.GpuHealth;
 import graft.remoting.server.health.GpuState;
 import graft.remoting.server.health.Slowdown;
 import graft.remoting.server.pool.ServedSession;
+import graft.remoting.server.pool.SmallRegions;
 import graft.remoting.server.pool.Worker;
 import graft.remoting.server.pool.WorkerPool;
 import graft.remoting.server.share.GpuShares;
@@ -90,6 +91,7 @@ public final class OperatorRequests implements OperatorSocket.Requests {
     server.put("since", text(since));
     server.put("maxSessions", maxSessions);
     server.put("waiting", waiting.get());
+    server.put("smallRegions", pool.regions().all().stream().map(OperatorRequests::tree).toList());
     server.put("problem", health.problem(device).orElse(null));
     server.put("gpus", health.gpus().stream().map(OperatorRequests::tree).toList());
     List<Map<String, Object>> sessions =
@@ -161,6 +163,15 @@ public final class OperatorRequests implements OperatorSocket.Requests {
     tree.put("correctedErrors", orNull(gpu.correctedErrors()));
     tree.put("uncorrectedErrors", orNull(gpu.uncorrectedErrors()));
     tree.put("slowed", gpu.slowed().stream().map(Slowdown::toString).toList());
+    return tree;
+  }
+
+  private static Map<String, Object> tree(SmallRegions.SmallRegion small) {
+    Map<String, Object> tree = new LinkedHashMap<>();
+    tree.put("guest", small.guest());
+    tree.put("regionBytes", small.region());
+    tree.put("lackedBytes", small.lacked());
+    tree.put("at", text(small.at()));
     return tree;
   }
 

@@ -187,6 +187,8 @@ final class WorkerListener implements AutoCloseable {
       worker.failed(failed.reason());
     } else if (session != null && received.message() instanceof ControlMessage.Used used) {
       session.used(used);
+    } else if (session != null && received.message() instanceof ControlMessage.RegionUse use) {
+      pool.regions().note(session, use);
     } else if (session != null && received.message() instanceof ControlMessage.Program claimed) {
       session.program(claimed.program());
     } else if (session != null && received.message() instanceof ControlMessage.Ended ended) {

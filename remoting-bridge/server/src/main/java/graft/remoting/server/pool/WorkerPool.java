@@ -36,6 +36,7 @@ public final class WorkerPool implements AutoCloseable {
   private final int spares;
   private final ServerMetrics metrics;
   private final ServerAudit audit;
+  private final SmallRegions regions = new SmallRegions();
   private final LogBudgets budgets = new LogBudgets();
   private final WorkerAnswers answers;
   private final GuestNumbers guests = new GuestNumbers();
@@ -258,6 +259,11 @@ public final class WorkerPool implements AutoCloseable {
     return serving(session -> true).stream().map(Worker::session).toList();
   }
 
+  /** Returns the guests whose regions were too small. */
+  public SmallRegions regions() {
+    return regions;
+  }
+
   public int readyWorkers() {
     return locked(ready::size);
   }
@@ -390,6 +396,7 @@ public final class WorkerPool implements AutoCloseable {
       answers.drop(session);
       guests.end(session.name());
       sessionEnd.accept(session.name());
+      regions.ended(session);
       metrics.sessionEnded(session);
       audit.ended(session, status);
       SessionLog.ended(session, status);

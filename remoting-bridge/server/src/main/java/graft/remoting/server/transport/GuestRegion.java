@@ -5,6 +5,7 @@ import graft.remoting.server.system.Bytes;
 import graft.remoting.server.system.Libc;
 import java.io.IOException;
 import java.security.SecureRandom;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.LockSupport;
 
 /**
@@ -27,6 +28,7 @@ final class GuestRegion extends Region {
   private final SharedChunks chunks;
   private final long rings;
   private final Bytes mark;
+  private final AtomicLong lacked = new AtomicLong();
 
   /**
    * Allocates and maps the part for the rings, clears it, and writes the mark to it.
@@ -144,6 +146,17 @@ final class GuestRegion extends Region {
       Libc.madvise(mapped, length, Libc.MADV_COLLAPSE);
     }
     return mapped;
+  }
+
+  @Override
+  public boolean lacked(long bytes) {
+    lacked.accumulateAndGet(Math.min(Math.max(0, bytes), MOST_LACKED), Math::max);
+    return true;
+  }
+
+  @Override
+  public long mostLacked() {
+    return lacked.get();
   }
 
   @Override

@@ -21,6 +21,9 @@ public abstract class Region {
 
   static final long HIGHEST = 0x3000_0000_0000L;
 
+  /** More than this is not noted: the largest region has as much. */
+  public static final long MOST_LACKED = 1L << 40;
+
   private final int fd;
   private final long address;
   private final long bytes;
@@ -45,7 +48,8 @@ public abstract class Region {
     return fd;
   }
 
-  final long bytes() {
+  /** Returns the size of the file in the address space. */
+  public final long bytes() {
     return bytes;
   }
 
@@ -67,6 +71,23 @@ public abstract class Region {
 
   /** Allocates and maps a chunk. Returns its address, 0 if there is no room. */
   public abstract long take(long length);
+
+  /**
+   * Notes that the client has had this much memory at one time for which there was no room here.
+   *
+   * @return false if the region has room for all that there is memory for
+   */
+  public boolean lacked(long bytes) {
+    return false;
+  }
+
+  /**
+   * Returns the most that {@link #lacked} was told, at most {@link #MOST_LACKED}; -1 if the region
+   * has room for all that there is memory for. Any thread may call this.
+   */
+  public long mostLacked() {
+    return -1;
+  }
 
   /** Unmaps a chunk of {@link #map} or {@link #take}. */
   public abstract void unmap(long offset, long length);

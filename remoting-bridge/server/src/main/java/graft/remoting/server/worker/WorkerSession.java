@@ -25,6 +25,7 @@ import graft.remoting.server.system.NativeSocket;
 import graft.remoting.server.system.ServerException;
 import graft.remoting.server.transport.BlockTransport;
 import graft.remoting.server.transport.Blocks;
+import graft.remoting.server.transport.Region;
 import graft.remoting.server.transport.RegionHandshake;
 import graft.remoting.server.transport.RingTransport;
 import graft.remoting.server.transport.SocketTransport;
@@ -96,6 +97,10 @@ final class WorkerSession {
 
   @GuardedBy("this")
   private ControlMessage.Used reported = ControlMessage.Used.NOTHING;
+
+  /** What was reported of the region, -1 before the first report. */
+  @GuardedBy("this")
+  private long reportedLacked = -1;
 
   WorkerSession(
       ControlSocket control,
@@ -292,6 +297,11 @@ final class WorkerSession {
     if (!used.equals(reported)) {
       reported = used;
       control.send(used);
+    }
+    Region region = channel.region();
+    if (region != null && region.mostLacked() > reportedLacked) {
+      reportedLacked = region.mostLacked();
+      control.send(new ControlMessage.RegionUse(region.bytes(), reportedLacked));
     }
   }
 

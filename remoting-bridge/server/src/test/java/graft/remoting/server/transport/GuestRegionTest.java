@@ -91,6 +91,19 @@ class GuestRegionTest {
   }
 
   @Test
+  void whatAClientSaysThatItLackedIsCutAndNeverFalls() throws Exception {
+    GuestRegion region = open(file(16 * MIB), BASE);
+    assertThat(region.lacked(Long.MIN_VALUE)).isTrue();
+    assertThat(region.mostLacked()).isZero();
+    region.lacked(3);
+    region.lacked(2);
+    assertThat(region.mostLacked()).isEqualTo(3);
+    region.lacked(Long.MAX_VALUE);
+    assertThat(region.mostLacked()).isEqualTo(Region.MOST_LACKED);
+    leave(region);
+  }
+
+  @Test
   void aSessionWaitsForTheRoomOfOneThatEnds() throws Exception {
     Path file = file(16 * MIB);
     GuestRegion one = open(file, BASE);

@@ -85,6 +85,13 @@ public final class RegionCalls implements SessionCalls.Region {
     return result;
   }
 
+  /** Notes what the client says, which only operators read. */
+  @Override
+  public int graftRegionLacked(Call call, long bytes) {
+    Region region = channel.region();
+    return region != null && region.lacked(bytes) ? CudaResult.SUCCESS : CudaResult.NOT_SUPPORTED;
+  }
+
   /** Returns whether the whole range lies in one chunk. */
   private boolean holds(long address, long bytes) {
     Map.Entry<Long, Long> chunk = chunks.floorEntry(address);
