@@ -7,6 +7,8 @@ import java.time.Duration;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -64,6 +66,33 @@ final class RegionTest {
             "mapped, after the kernel right",
             "managed right",
             "managed with a kernel right");
+  }
+
+  @Test
+  void operatorsSeeThatTheRegionWasTooSmall() throws Exception {
+    int bytes = 96 * MIB;
+    Finished.run(
+        folder,
+        environment,
+        List.of(folder.resolve("pinned").toString(), String.valueOf(bytes)),
+        Duration.ofMinutes(3));
+    Finished sessions =
+        Finished.run(
+            folder,
+            environment,
+            List.of(
+                SoftwareServer.GRAFT,
+                "sessions",
+                "--socket",
+                folder.resolve("operator.sock").toString(),
+                "--output",
+                "json"));
+    Matcher lacked = Pattern.compile("\"lackedBytes\": ?([0-9]+)").matcher(sessions.out());
+    assertThat(lacked.find()).as("%s", sessions).isTrue();
+    assertThat(Long.parseLong(lacked.group(1)))
+        .as("one allocation of the program at least, and no more than all of them")
+        .isBetween((long) bytes, 8L * bytes);
+    assertThat(sessions.out()).containsPattern("\"regionBytes\": ?" + REGION);
   }
 
   @Test

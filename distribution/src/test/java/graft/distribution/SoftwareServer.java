@@ -53,12 +53,13 @@ final class SoftwareServer {
 
   /**
    * Starts a server whose client has a file as memory that it shares with the server, as a guest
-   * has it: the channel ivshmem.
+   * has it: the channel ivshmem. Operators ask it by {@code operator.sock} in the folder.
    */
   static SoftwareServer sharing(
       Path folder, int devices, GuestRegionFile region, String... addresses) throws IOException {
     String grant = NAME + " " + TOKEN + " region=" + region.file();
-    return start(folder, grant, with(devices), List.of(), addresses);
+    List<String> operator = List.of("--operator", folder.resolve("operator.sock").toString());
+    return start(folder, grant, with(devices), operator, addresses);
   }
 
   private static Map<String, String> with(int devices) {

@@ -67,9 +67,9 @@ public final class LiveCheck {
   }
 
   /**
-   * Asks everything that runs, and adds the answers to the status: {@code answers} and {@code
-   * sessions} to servers, {@code answers} and {@code client} ({@code current}, {@code stale},
-   * {@code missing}) to guests.
+   * Asks everything that runs, and adds the answers to the status: {@code answers}, {@code
+   * sessions} and {@code smallRegions} to servers, {@code answers} and {@code client} ({@code
+   * current}, {@code stale}, {@code missing}) to guests.
    *
    * @param descriptor the descriptor with the nodes, where there is one
    * @return what is wrong, in the order of servers, guests and nodes
@@ -131,6 +131,12 @@ public final class LiveCheck {
       if (answer.get("sessions") instanceof List<?> sessions) {
         tree.put("answers", true);
         tree.put("sessions", sessions.size());
+        tree.put(
+            SmallRegion.KEY,
+            SmallRegion.of(answer).stream()
+                .filter(small -> small.isThatOf(journal))
+                .map(SmallRegion::toTree)
+                .toList());
         return problem(gpu, answer);
       }
       throw new IOException("its answer has no sessions");

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import graft.common.GraftException;
 import graft.common.values.Endpoint;
+import graft.common.values.MemorySize;
 import graft.deployment.apply.Steps;
 import graft.deployment.descriptor.Descriptor;
 import graft.deployment.descriptor.DescriptorReader;
@@ -13,6 +14,7 @@ import graft.deployment.journal.JournalState;
 import graft.deployment.observe.Connections;
 import graft.deployment.programs.ServerLikeProcess;
 import graft.deployment.programs.ServerQuestion;
+import graft.deployment.step.guest.MakeRegion;
 import graft.deployment.step.host.StartServer;
 import graft.guests.connection.Ended;
 import graft.guests.connection.GuestConnection;
@@ -29,6 +31,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.time.Clock;
 import java.time.Duration;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -91,6 +94,36 @@ class LiveCheckTest {
         .containsEntry("state", "running")
         .containsEntry("answers", true)
         .containsEntry("sessions", 2);
+  }
+
+  @Test
+  void aRegionThatWasTooSmallIsShownUntilTheGuestHasAnotherOne() throws Exception {
+    runningServer();
+    MakeRegion made =
+        new MakeRegion(
+            "test:///default",
+            "alice",
+            folder.resolve("r"),
+            MemorySize.ofMib(128),
+            Optional.empty());
+    Map<String, Object> answer =
+        new HashMap<>(
+            SmallRegionTest.answer(
+                SmallRegionTest.region("alice", 128 << 20, 1 << 20),
+                SmallRegionTest.region("bob", 64 << 20, 1 << 20)));
+    answer.put("sessions", List.of());
+    try (Journal journal =
+        Journal.open(folder.resolve("journal.jsonl"), Steps.CODEC, Clock.systemUTC())) {
+      journal.begin(journal.apply("/d/lab.yaml", ""), made, Map.of());
+      journal.done(made, Map.of());
+      DeploymentStatus status = status(journal.state());
+      assertThat(examine(journal.state(), status, (socket, limit) -> answer)).isEmpty();
+      assertThat(SmallRegion.in(status.servers().get(0)))
+          .as("bob's is another one by now")
+          .singleElement()
+          .extracting(SmallRegion::guest)
+          .isEqualTo("alice");
+    }
   }
 
   @Test

@@ -1,6 +1,7 @@
 package graft.cli.deployment;
 
 import graft.deployment.DeploymentStatus;
+import graft.deployment.SmallRegion;
 import graft.deployment.step.guest.AwaitGuest;
 import graft.guests.connection.CudaCheck;
 import java.util.Map;
@@ -20,6 +21,9 @@ final class StatusText {
         text.append(", ").append(sessions).append(sessions == 1 ? " session" : " sessions");
       }
       text.append(Boolean.FALSE.equals(server.get("answers")) ? ", DOES NOT ANSWER\n" : "\n");
+      for (SmallRegion small : SmallRegion.in(server)) {
+        text.append("  ").append(small).append('\n');
+      }
     }
     for (Map<String, Object> guest : status.guests()) {
       text.append("  guest ").append(guest.get("name")).append(": ").append(guest.get("state"));

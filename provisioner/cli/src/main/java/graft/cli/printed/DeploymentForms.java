@@ -121,7 +121,18 @@ public final class DeploymentForms {
       @Doc("running or stopped.") String state,
       Optional<Long> pid,
       Optional<Boolean> answers,
-      Optional<Integer> sessions) {}
+      Optional<Integer> sessions,
+      @Doc("The guests whose region was too small; if the server answers.")
+          Optional<List<SmallRegion>> smallRegions) {}
+
+  /** A guest's region that was too small for what its programs pinned. */
+  public record SmallRegion(
+      String guest,
+      @Doc("The region's size.") long regionBytes,
+      @Doc("The most memory at one time for which it had no room, as the guest's clients say.")
+          long lackedBytes,
+      @Doc("When that was.") String at,
+      @Doc("A size that has room for all of it.") long enoughBytes) {}
 
   /** A guest of a deployment. */
   public record GuestState(

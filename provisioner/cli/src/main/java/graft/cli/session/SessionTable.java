@@ -1,11 +1,13 @@
 package graft.cli.session;
 
+import graft.deployment.SmallRegion;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.stream.Collectors;
 
 /**
  * Sessions as a table for people. What a device does not measure, or a server does not know, is
@@ -56,12 +58,21 @@ final class SessionTable {
       }
     }
     if (rows.isEmpty()) {
-      return "no sessions\n" + waiting(answers);
+      return "no sessions\n" + waiting(answers) + smallRegions(answers);
     }
     rows.sort(Comparator.comparingDouble(Row::got).reversed());
     List<List<String>> all = new ArrayList<>(List.of(HEADINGS));
     rows.forEach(row -> all.add(row.cells()));
-    return aligned(all) + "* as the guest claims\n" + waiting(answers);
+    return aligned(all) + "* as the guest claims\n" + waiting(answers) + smallRegions(answers);
+  }
+
+  /** A line for each guest whose region was too small. */
+  private static String smallRegions(List<Servers.Answer> answers) {
+    return answers.stream()
+        .flatMap(
+            answer -> SmallRegion.of(answer.tree()).stream().map(one -> answer.from() + ": " + one))
+        .map(line -> line + "\n")
+        .collect(Collectors.joining());
   }
 
   /** A line for each server for which clients wait for a place, with the guests in their order. */

@@ -71,6 +71,26 @@ class SessionTableTest {
   }
 
   @Test
+  void aRegionThatWasTooSmallIsALine() {
+    Map<String, Object> region =
+        Map.of(
+            "guest",
+            "alice",
+            "regionBytes",
+            128L << 20,
+            "lackedBytes",
+            3L << 20,
+            "at",
+            "2026-01-02T03:04:05Z");
+    Map<String, Object> server = Map.of("smallRegions", List.of(region));
+    Servers.Answer answer =
+        new Servers.Answer(SERVER, Map.of("server", server, "sessions", List.of()));
+    assertThat(new SessionTable().text(List.of(answer)))
+        .startsWith("no sessions\nlab/gpu0: guest alice: its region of 128MiB was too small:")
+        .endsWith("set region: 256MiB in its vgpu, then apply\n");
+  }
+
+  @Test
   void anAnswerOfACompromisedServerIsOneLineForEachSession() {
     Map<String, Object> hostile = session("eve\n\u001b[2J\u202Eroot" + "x".repeat(1000), "NaN", 1);
     hostile.put("compute", List.of());
