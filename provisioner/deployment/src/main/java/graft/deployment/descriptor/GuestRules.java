@@ -158,14 +158,14 @@ final class GuestRules {
           "the guest owns '" + vgpu.gpu() + "' and cannot have a vGPU of it too",
           "remove 'vgpu', or change the owner");
     }
-    if (vgpu.region() != null
-        && (Long.bitCount(vgpu.region().bytes()) != 1
-            || vgpu.region().compareTo(LEAST_REGION) < 0)) {
-      problems.add(
-          positions.of(vgpu, "region"),
-          vgpu.region() + " cannot be a region: a PCI device's memory is a power of two",
-          "at least " + LEAST_REGION + ", as 64MiB or 256MiB");
-    }
+    vgpu.region()
+        .filter(size -> Long.bitCount(size.bytes()) != 1 || size.compareTo(LEAST_REGION) < 0)
+        .ifPresent(
+            size ->
+                problems.add(
+                    positions.of(vgpu, "region"),
+                    size + " cannot be a region: a PCI device's memory is a power of two",
+                    "at least " + LEAST_REGION + ", as 64MiB or 256MiB"));
     if (gpu.isPresent() && gpu.get().memory().isPresent() && vgpu.memory().isPresent()) {
       if (vgpu.memory().get().compareTo(gpu.get().memory().get()) > 0) {
         problems.add(

@@ -13,6 +13,7 @@ import graft.deployment.descriptor.guest.VGpu;
 import graft.deployment.fabric.DomainFit;
 import graft.deployment.observe.DomainFacts;
 import graft.deployment.observe.MachineFacts;
+import graft.deployment.placement.RegionSize;
 import graft.deployment.step.Step;
 import graft.deployment.step.guest.MakeRegion;
 import graft.hypervisors.libvirt.domain.DomainSpec;
@@ -175,7 +176,7 @@ final class GuestChannels {
       return serverIsAway();
     }
     long free = freeSharedMemory();
-    return toBeMade(guest, vgpu) > free
+    return toBeMade(guest, vgpu, free) > free
         ? Optional.of(
             SHARED_MEMORY
                 + " has "
@@ -193,19 +194,18 @@ final class GuestChannels {
         if (one.name().equals(guest.name()) && its.gpu().equals(vgpu.gpu())) {
           return free;
         }
-        free -= toBeMade(one, its);
+        free -= toBeMade(one, its, free);
       }
     }
     return free;
   }
 
   /** The memory that a region still has to allocate, in bytes. */
-  private long toBeMade(Guest one, VGpu its) {
+  private long toBeMade(Guest one, VGpu its, long free) {
     boolean never =
         one.existing().flatMap(Existing::ssh).isPresent()
             || (its.channel() != Channel.AUTO && its.channel() != Channel.IVSHMEM);
-    String id = MakeRegion.id(one.name().text(), one.further(its.gpu()).map(Name::text));
-    return never || input.journal().entry(id).isPresent() ? 0 : its.region().bytes();
+    return never ? 0 : regionSize(one, its, free).toBeMade();
   }
 
   /** In the order in which the client tries them. */
@@ -338,8 +338,38 @@ final class GuestChannels {
         : Stream.of(network);
   }
 
+  private RegionSize regionSize() {
+    return regionSize(guest, vgpu, freeSharedMemory());
+  }
+
+  private RegionSize regionSize(Guest one, VGpu its, long shared) {
+    String id = MakeRegion.id(one.name().text(), one.further(its.gpu()).map(Name::text));
+    return RegionSize.of(
+        its.region(),
+        input.journal().step(id, MakeRegion.class).map(MakeRegion::size),
+        one.memory(),
+        Math.min(shared, input.snapshot().host().availableMemory()));
+  }
+
   MemorySize region() {
-    return vgpu.region();
+    return regionSize().size();
+  }
+
+  /** What a guest is told that has a smaller region than a new one would get. */
+  Optional<String> oldRegion() {
+    RegionSize size = regionSize();
+    return sharesMemory() && size.isOld()
+        ? Optional.of(
+            "the guest '"
+                + guest.name()
+                + "' keeps its region of "
+                + size.size()
+                + "; a new guest gets "
+                + size.usual()
+                + ". To change it, which starts the guest again: region: "
+                + size.usual()
+                + " in its vgpu")
+        : Optional.empty();
   }
 
   private Optional<Name> further() {

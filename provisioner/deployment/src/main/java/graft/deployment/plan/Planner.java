@@ -304,6 +304,7 @@ public final class Planner {
       warnings.addAll(new GuestBundles(input, servers, guest).warnings());
       List<GuestChannels> channels = GuestChannels.of(input, guest);
       channels.forEach(one -> one.warning().ifPresent(warnings::add));
+      channels.forEach(one -> one.oldRegion().ifPresent(warnings::add));
       channels.stream().flatMap(one -> one.unusedRdma().stream()).distinct().forEach(warnings::add);
       if (guest.cpus() > host.cpus()) {
         warnings.add(

@@ -168,7 +168,7 @@ class SeveralServersPlanTest {
     assertThat(steps(plan, DefineGuest.class).get(0).xml())
         .contains("<shmem name='graft.lab.alice'>", "<shmem name='graft.lab.alice.gpu1'>");
     assertThat(steps(plan, DefineGuest.class).get(0).summary())
-        .endsWith("channels ivshmem (128MiB), tcp; ivshmem (64MiB), tcp");
+        .endsWith("channels ivshmem (256MiB), tcp; ivshmem (64MiB), tcp");
     assertThat(configuration(plan))
         .contains(
             "server = ivshmem://10.0.2.2:9000, tcp://10.0.2.2:9000;"

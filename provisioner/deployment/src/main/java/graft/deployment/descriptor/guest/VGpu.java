@@ -47,12 +47,14 @@ public record VGpu(
             "The channel to the server. auto uses the fastest that works, by the measurements of"
                 + " verify --channels, and falls back to the next.")
         Channel channel,
-    @Default("128MiB")
-        @Doc(
+    @Doc(
             "The size of the memory that the guest shares with the server for ivshmem: a power of"
-                + " two, allocated in /dev/shm of the host. Each process uses 9 MiB and what it"
-                + " pins.")
-        MemorySize region,
+                + " two, allocated in /dev/shm of the host, beside the guest's own memory. Each"
+                + " process uses 9 MiB and what it pins. If absent: a quarter of the guest's"
+                + " memory, from 128MiB to 1GiB, or less where that is more than a quarter of what"
+                + " /dev/shm has free; a guest that is there keeps the size that it has. Another"
+                + " size starts the guest again.")
+        Optional<MemorySize> region,
     @Doc(
             "The channels that may send unencrypted data over a network. rdma never encrypts bulk"
                 + " data and is used only if it is named here: its network must be isolated, or"
