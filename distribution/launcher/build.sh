@@ -20,7 +20,7 @@ build() {
   say "building (the first time it downloads libraries; log: $log)"
   SECONDS=0
   : >"$root/target/build-began"
-  if ! mvn -B -ntp -f "$root/pom.xml" package -DskipTests -Ddistribution.folderOnly=true 2>&1 |
+  if ! mvn -B -ntp -T 2 -f "$root/pom.xml" package -DskipTests -Ddistribution.folderOnly=true 2>&1 |
     tee "$log" | sed -nu 's/ [^ ]*-SNAPSHOT//; s/^\[INFO\] Building \(.*[^ ]\)  *\(\[[0-9/]*\]\)$/  \2 \1/p' >&2; then
     grep -E '^\[(ERROR|FATAL)' "$log" | head -n 30 >&2 || tail -n 30 "$log" >&2
     give_up "the build failed: the whole log is $log"
