@@ -45,12 +45,12 @@ class FloodTest {
   /** Whether the floods are as large as docs/security.md says: {@code ./graft test --long}. */
   private static final boolean LONG = "all".equals(System.getenv("GRAFT_LONG_TESTS"));
 
-  private static final int STRANGERS = LONG ? 10_000 : 3_000;
+  private static final int STRANGERS = LONG ? 10_000 : 1_500;
   private static final int ATTACKERS = 4;
-  private static final int SESSIONS = LONG ? 1_000 : 300;
+  private static final int SESSIONS = LONG ? 1_000 : 100;
 
-  /** As many as a server has by default. */
-  private static final int PLACES = 64;
+  /** In full as many as a server has by default. */
+  private static final int PLACES = LONG ? 64 : 32;
 
   /** The start of a session may take this many times its usual time, and a second. */
   private static final int MUCH_LONGER = 30;

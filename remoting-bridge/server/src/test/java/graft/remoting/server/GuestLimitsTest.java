@@ -19,9 +19,14 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
+import org.junit.jupiter.api.parallel.ResourceLock;
 
 /** Limits of all sessions of a guest together, idle sessions, replaced tokens, the audit trail. */
 @Timeout(120)
+@Execution(ExecutionMode.CONCURRENT)
+@ResourceLock("limits of guests") // one method at a time
 class GuestLimitsTest {
   private static final long MIB = 1 << 20;
 
