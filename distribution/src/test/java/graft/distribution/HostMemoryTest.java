@@ -20,10 +20,10 @@ import org.junit.jupiter.params.provider.CsvSource;
 
 /**
  * Memory of every kind agrees with a model of it, over the channels of one machine: random copies,
- * fills, kernels, graphs, host functions, a second device and a second process, two minutes in all,
- * with new seeds each time. Memory is freed and unregistered in between, with {@code --busy} also
- * while queued work uses it. A difference is reported with its seed, and {@code
- * remoting-bridge/client/fuzz/memory --seed N} reproduces it.
+ * fills, kernels, graphs, host functions, a second device and a second process, two minutes in all
+ * (those of "known" run twice), with new seeds each time. Memory is freed and unregistered in
+ * between, with {@code --busy} also while queued work uses it. A difference is reported with its
+ * seed, and {@code remoting-bridge/client/fuzz/memory --seed N} reproduces it.
  *
  * <p>The channel ivshmem has a file in the place of the guest's device, with too little room for
  * large memory. The channel rdma needs no adapter: UCX takes shared memory, or its own TCP ("lo").
@@ -54,21 +54,21 @@ final class HostMemoryTest {
 
   @ParameterizedTest(name = "{0} {1}, {3}")
   @CsvSource({
-    "shm, --bytes 65536 --share --busy, 15, auto",
+    "shm, --bytes 65536 --share --busy, 10, auto",
     "shm, --bytes 300 --threads 3 --unwaited --busy, 10, auto",
     "shm, --large --bytes 16777216, 10, auto",
     "unix, --bytes 65536 --unwaited --busy, 10, auto",
     "tcp, --bytes 65536 --share --busy, 10, auto",
-    "tcp, --bytes 300 --threads 3 --share --unwaited --busy, 15, auto",
-    "tcp, --large --bytes 16777216 --unwaited, 10, auto",
+    "tcp, --bytes 300 --threads 3 --share --unwaited --busy, 10, auto",
+    "tcp, --large --bytes 16777216 --unwaited, 5, auto",
     "ivshmem, --bytes 65536 --share --busy, 10, auto",
     "ivshmem, --large --bytes 33554432 --busy, 5, auto",
     "rdma, --bytes 65536 --share --busy, 5, auto",
     "rdma, --bytes 300 --threads 3 --unwaited --busy, 5, lo",
     "tcp, --bytes 65536 --share, 5, yes",
-    "tcp, --large --bytes 16777216, 10, yes",
-    "tcp, --bytes 300000 --share, 10, known",
-    "tcp, --large --bytes 16777216, 15, known"
+    "tcp, --large --bytes 16777216, 5, yes",
+    "tcp, --bytes 300000 --share, 5, known",
+    "tcp, --large --bytes 16777216, 5, known"
   })
   void bytesAreWhereTheModelSays(String channel, String arguments, int seconds, String setting)
       throws Exception {
