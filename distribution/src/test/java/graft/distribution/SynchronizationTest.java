@@ -43,11 +43,11 @@ final class SynchronizationTest {
 
   @ParameterizedTest(name = "{0}, streams closed by a {1}, {2} repetitions")
   @CsvSource({
-    "shm, function, 60",
-    "shm, value, 5",
-    "unix, function, 20",
-    "tcp, function, 60",
-    "tcp, value, 5"
+    "shm, function, 20",
+    "shm, value, 3",
+    "unix, function, 5",
+    "tcp, function, 20",
+    "tcp, value, 3"
   })
   void everyLineOfTheDocumentationHolds(String channel, String gate, String repeats)
       throws Exception {

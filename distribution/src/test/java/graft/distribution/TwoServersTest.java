@@ -12,9 +12,13 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
+import org.junit.jupiter.api.parallel.ResourceLock;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -23,12 +27,20 @@ import org.junit.jupiter.params.provider.ValueSource;
  * One program uses the devices of two servers ({@code src/test/c/servers.c} is the program). Each
  * server has a token of its own.
  */
+@Execution(ExecutionMode.CONCURRENT)
+@ResourceLock(Lanes.OTHERS)
 final class TwoServersTest {
   private static final String GROUPS =
       "devices addresses code copies rows order elsewhere host virtual";
 
+  @TempDir static Path built;
   @TempDir Path folder;
   private final List<SoftwareServer> servers = new ArrayList<>();
+
+  @BeforeAll
+  static void buildThePrograms() throws Exception {
+    Programs.build(built, List.of("servers", "devices", "environment"));
+  }
 
   @BeforeEach
   void serve() throws Exception {
@@ -36,7 +48,6 @@ final class TwoServersTest {
     Files.createDirectory(folder.resolve("second"));
     servers.add(SoftwareServer.forAllChannels(folder.resolve("first")));
     servers.add(second(List.of("--peer", servers.get(0).address())));
-    Programs.build(folder, List.of("servers", "devices", "environment"));
   }
 
   /** Starts the second server with these options. */
@@ -77,7 +88,7 @@ final class TwoServersTest {
     Map<String, String> environment = environment(channel);
     environment.putAll(variables);
     List<String> words = new ArrayList<>(List.of(command));
-    words.set(0, folder.resolve(words.get(0)).toString());
+    words.set(0, built.resolve(words.get(0)).toString());
     return Finished.run(folder, environment, words);
   }
 
@@ -132,7 +143,7 @@ final class TwoServersTest {
   @ValueSource(ints = {0, 1})
   void theOtherServerGoesOnWhenOneIsLost(int lost) throws Exception {
     ProcessBuilder builder =
-        new ProcessBuilder(folder.resolve("servers").toString(), "loss")
+        new ProcessBuilder(built.resolve("servers").toString(), "loss")
             .redirectError(ProcessBuilder.Redirect.DISCARD);
     builder.environment().putAll(environment("tcp"));
     Process program = builder.start();
@@ -153,7 +164,7 @@ final class TwoServersTest {
       words.addAll(List.of("--token-file", server.environment("").get("GRAFT_TOKEN_FILE")));
     }
     words.addAll(List.of("--name", SoftwareServer.NAME, "--"));
-    words.addAll(List.of(folder.resolve("servers").toString(), "addresses"));
+    words.addAll(List.of(built.resolve("servers").toString(), "addresses"));
     Finished program = Finished.run(folder, System.getenv(), words);
     assertThat(program.code()).as("%s", program).isZero();
     words.add(2, "--name=another");
