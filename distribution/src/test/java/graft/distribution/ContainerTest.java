@@ -366,6 +366,7 @@ final class ContainerTest {
   }
 
   @Test
+  @WithLongTests
   void zzzAnApplyThatIsKilledGoesOn() throws Exception {
     GuestLab other = GuestLab.in(Files.createDirectory(folder.resolve("killed")));
     String name = other.name() + "-1";

@@ -87,6 +87,7 @@ class ExistingMachineRunTest {
 
   /** Each server has a token of its own, and one that is lost is not overlooked. */
   @Test
+  @WithLongTests
   void aCudaProgramRunsOnTheGpusOfTwoServers() throws Exception {
     List<String> before = files();
     String lab = adopted();

@@ -143,6 +143,7 @@ final class GuestFaultsTest {
   }
 
   @Test
+  @WithLongTests
   void aNetworkThatIsLateIsSaidAndTheNextRunCompletes() throws Exception {
     String network = Files.readString(Checkout.ROOT.resolve("lab/image/small/network"));
     String late = "#!/bin/sh\nwhile [ ! -e /run/cable ]; do sleep 0.1; done\n" + network;
@@ -157,6 +158,7 @@ final class GuestFaultsTest {
   }
 
   @Test
+  @WithLongTests
   void aGuestThatRebootsInTheMiddleIsSetUpFromTheStart() throws Exception {
     lab.graft(0, "apply", descriptor);
     Files.write(text, new byte[40_000_000]);
@@ -170,6 +172,7 @@ final class GuestFaultsTest {
   }
 
   @Test
+  @WithLongTests
   void aClockThatIsYearsOffDoesNotMatter() throws Exception {
     lab.graft(0, "apply", descriptor);
     for (String date : List.of("2009-01-03 18:15:05", "2037-12-31 23:59:59")) {
