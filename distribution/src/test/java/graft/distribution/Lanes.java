@@ -7,7 +7,8 @@ package graft.distribution;
 final class Lanes {
   /**
    * Classes that set up this host. Most of them exclude each other anyway: they may make Graft's
-   * user, or need that nobody takes it away.
+   * user, or need that nobody takes it away. RegionTest is among them so that the lanes are about
+   * as long as each other.
    */
   static final String HOST = "this host";
 

@@ -13,6 +13,9 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
+import org.junit.jupiter.api.parallel.ResourceLock;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -20,6 +23,8 @@ import org.junit.jupiter.params.provider.ValueSource;
  * Pinned and managed memory for which the memory that a guest shares with its server has no room.
  * The channel is ivshmem, with a file in the place of the guest's PCI device.
  */
+@Execution(ExecutionMode.CONCURRENT)
+@ResourceLock(Lanes.HOST)
 final class RegionTest {
   private static final int MIB = 1 << 20;
 
