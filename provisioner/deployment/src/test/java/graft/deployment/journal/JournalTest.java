@@ -16,6 +16,7 @@ import graft.deployment.step.host.StartServer;
 import graft.guests.payload.FileStamp;
 import graft.guests.payload.Payload;
 import graft.guests.payload.PayloadFile;
+import graft.sriov.RamTempDirFactory;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
@@ -29,7 +30,9 @@ import org.junit.jupiter.api.io.TempDir;
 
 /** What the journal keeps, and what it makes of a file that a crash cut short. */
 class JournalTest {
-  @TempDir Path folder;
+  /** In memory, since a disk would have to store each of thousands of records at once. */
+  @TempDir(factory = RamTempDirFactory.class)
+  Path folder;
 
   private final Step server =
       new StartServer(
