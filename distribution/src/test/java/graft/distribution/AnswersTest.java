@@ -23,8 +23,8 @@ import org.junit.jupiter.params.provider.ValueSource;
 /**
  * The driver API answers right and wrong arguments as the driver answered them on a GPU ({@code
  * client/test/answers} calls the functions, {@code native-*.csv} has the driver's answers), but for
- * the differences that {@code software-device.txt} lists by their causes. Calls with objects that are
- * gone, of which a GPU's answer is not recorded yet, are refused, but for those that it lists.
+ * the differences that {@code software-device.txt} lists by their causes. Calls with objects that
+ * are gone, of which a GPU's answer is not recorded yet, are refused, but for those that it lists.
  */
 final class AnswersTest {
   private static final Path CLIENT = Checkout.ROOT.resolve("remoting-bridge/client");
