@@ -11,6 +11,7 @@
 #include "api/rpc.h"
 #include "api/storage.h"
 #include "api/streams.h"
+#include "api/tools.h"
 #include "api/work.h"
 #include "graft_rpc.h"
 #include "memory/ranges.h"
@@ -49,7 +50,7 @@ GRAFT_EXPORT int cuInit(unsigned int flags) {
   if (in_child) return GRAFT_NOT_INITIALIZED;
   int r = graft_sessions_open();
   if (r) return r;
-  __atomic_store_n(&initialized, true, __ATOMIC_RELEASE);
+  if (!__atomic_exchange_n(&initialized, true, __ATOMIC_ACQ_REL)) graft_tools_begin();
   return graft_device_count() ? GRAFT_OK : GRAFT_NO_DEVICE;
 }
 

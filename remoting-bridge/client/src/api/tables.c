@@ -11,6 +11,7 @@
 #include "api/objects.h"
 #include "api/rpc.h"
 #include "api/storage.h"
+#include "api/tools.h"
 #include "api/work.h"
 #include "base/crypto.h"
 #include "base/system.h"
@@ -427,6 +428,7 @@ GRAFT_EXPORT int cuGetExportTable(void *out, void *id) {
     }
   }
   *(const void **)out = NULL;
+  graft_tools_asked(__builtin_return_address(0));
   if (graft_debug()) {
     const uint8_t *b = id;
     graft_say("private table %02x%02x%02x%02x... is not known", b[0], b[1], b[2], b[3]);

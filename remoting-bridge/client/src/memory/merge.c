@@ -49,6 +49,12 @@ void graft_merge(uint8_t *to, const uint8_t *from, const uint8_t *mask, size_t w
   }
 }
 
+/* Whether no byte of two words is equal: a byte of zeros borrows from the bit above it. */
+static bool differs_everywhere(uint64_t one, uint64_t other) {
+  uint64_t difference = one ^ other;
+  return !((difference - 0x0101010101010101u) & ~difference & 0x8080808080808080u);
+}
+
 size_t graft_merge_run(const uint8_t *theirs, const uint8_t *ours, const uint8_t *before, size_t bytes, size_t *at) {
   size_t start = *at;
   while (start < bytes && (theirs[start] == before[start] || ours[start] != before[start])) {
@@ -56,7 +62,11 @@ size_t graft_merge_run(const uint8_t *theirs, const uint8_t *ours, const uint8_t
     start += word ? GRAFT_WORD : 1;
   }
   size_t end = start;
-  while (end < bytes && theirs[end] != before[end] && ours[end] == before[end]) end++;
+  while (end < bytes && theirs[end] != before[end] && ours[end] == before[end]) {
+    bool word = bytes - end >= GRAFT_WORD && differs_everywhere(word_at(theirs + end), word_at(before + end)) &&
+                word_at(ours + end) == word_at(before + end);
+    end += word ? GRAFT_WORD : 1;
+  }
   *at = start;
   return end - start;
 }

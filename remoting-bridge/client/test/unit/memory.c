@@ -264,7 +264,31 @@ static void pending_work(void) {
   CHECK(is_full);
 }
 
+/* Runs of random changes, which are dense, sparse or overlap the program's, against a comparison byte by byte. */
+static void merged_runs(void) {
+  enum { BYTES = 203 };
+  uint8_t theirs[BYTES], ours[BYTES], before[BYTES];
+  unsigned seed = (unsigned)getpid();
+  bool right = true;
+  for (int round = 0; round < 3000; round++) {
+    unsigned dense = (unsigned)rand_r(&seed) % 100;
+    for (int i = 0; i < BYTES; i++) {
+      before[i] = (uint8_t)rand_r(&seed);
+      theirs[i] = (unsigned)rand_r(&seed) % 100 < dense ? (uint8_t)(before[i] + rand_r(&seed)) : before[i];
+      ours[i] = rand_r(&seed) % 40 ? before[i] : (uint8_t)rand_r(&seed);
+    }
+    bool in_run[BYTES] = {false};
+    for (size_t run = 0, length, last = 0; (length = graft_merge_run(theirs, ours, before, BYTES, &run)); last = run += length) {
+      right &= !last || run > last;
+      for (size_t i = 0; i < length && run + i < BYTES; i++) in_run[run + i] = true;
+    }
+    for (int i = 0; i < BYTES; i++) right &= in_run[i] == (theirs[i] != before[i] && ours[i] == before[i]);
+  }
+  CHECK(right);
+}
+
 void test_memory(void) {
+  merged_runs();
   behind();
   pending_parts();
   pending_work();

@@ -3,7 +3,9 @@ package graft.distribution;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.nio.file.Path;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -53,5 +55,50 @@ final class ProfilerTest {
             called before 101, after 101
             several buffers: 1, dropped 0
             """);
+  }
+
+  /** {@code tool.c} is the program, and the library that asks, of a name of NVIDIA's. */
+  @Test
+  void aToolOfNvidiasIsToldOnceWhatToUse() throws Exception {
+    Path client = Checkout.HOME.resolve("lib/client/libcuda.so.1");
+    Path tool = folder.resolve("libsanitizer-public.so");
+    Path other = folder.resolve("libother.so");
+    Path program = folder.resolve("tool");
+    String source = "src/test/c/tool.c";
+    for (Path library : List.of(tool, other)) {
+      Programs.gcc("-shared", "-fPIC", "-DTOOL", "-o", library.toString(), source, client.toString());
+    }
+    Programs.gcc("-o", program.toString(), source, client.toString(), "-ldl");
+
+    assertThat(lines(program, Map.of(), other)).isEmpty();
+    assertThat(lines(program, Map.of(), tool))
+        .containsExactly(
+            "graft: libsanitizer-public.so needs the driver of a GPU in this machine, and shows"
+                + " nothing of a remote one; graft trace and graft run --profiler do");
+    assertThat(lines(program, Map.of("CUDA_INJECTION64_PATH", tool.toString()), other))
+        .singleElement()
+        .asString()
+        .startsWith("graft: the tool that CUDA_INJECTION64_PATH names needs the driver");
+  }
+
+  /** What the client says of tools while the program runs with a library. */
+  private List<String> lines(Path program, Map<String, String> variables, Path library)
+      throws Exception {
+    Map<String, String> environment = new HashMap<>(System.getenv());
+    environment.putAll(variables);
+    Finished run =
+        Finished.run(
+            folder,
+            environment,
+            List.of(
+                Checkout.HOME.resolve("bin/graft").toString(),
+                "run",
+                "--device",
+                "software",
+                "--",
+                program.toString(),
+                library.toString()));
+    assertThat(run.code()).as("%s", run).isZero();
+    return run.err().lines().filter(line -> line.contains("needs the driver")).toList();
   }
 }
