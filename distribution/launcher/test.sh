@@ -6,8 +6,8 @@ run_tests() {
   find "$root" -path '*/target/surefire-reports' -prune -exec rm -rf {} +
   rm -f "$root"/remoting-bridge/client/target/test/*.out
   # The tests of every module run even if those of another module failed; the count below decides. Two modules that do not
-  # need each other are tested at once: the server's tests, which wait for half of their time, beside those of the command line.
-  run_to_end mvn -B -ntp -T 2 -f "$root/pom.xml" verify -Dserver.tests=apart -DexcludedGroups=lab -Dmaven.test.failure.ignore=true "$@" || code=$?
+  # need each other are tested at once: the server's tests wait for half of their time.
+  run_to_end mvn -B -ntp -T 2 -f "$root/pom.xml" verify -DexcludedGroups=lab -Dmaven.test.failure.ignore=true "$@" || code=$?
   slowest_tests
   failed_tests
   count_tests || code=1

@@ -29,8 +29,6 @@ final class AttackedServer implements AutoCloseable {
 
   private static final int FEW = 8;
 
-  private static final Path SHARED = Path.of("/dev/shm");
-
   /** Threads that have served connections end only after a minute without work. */
   private static final int IDLE_THREADS = 64;
 
@@ -189,19 +187,9 @@ final class AttackedServer implements AutoCloseable {
   private List<Path> files() throws IOException {
     return Stream.concat(
             below(folder.resolve("tmp")).stream(),
-            below(SHARED).stream().filter(file -> file.getFileName().toString().contains("graft")))
-        .filter(file -> !isOthers(file))
+            below(Path.of("/dev/shm")).stream()
+                .filter(file -> file.getFileName().toString().contains("graft")))
         .toList();
-  }
-
-  /**
-   * Whether a file in /dev/shm is of tests that run meanwhile: memory of a guest of theirs, or a
-   * host that they made up.
-   */
-  static boolean isOthers(Path file) {
-    return file.startsWith(SHARED)
-        && file.getNameCount() > SHARED.getNameCount()
-        && file.getName(SHARED.getNameCount()).toString().matches("graft(\\.|-sriov).*");
   }
 
   /** A folder and all below it. Other programs may make and remove files there meanwhile. */
