@@ -27,7 +27,9 @@ bool graft_is_tool(const char *path) {
 static void say_once(const char *what) {
   static atomic_flag said = ATOMIC_FLAG_INIT;
   if (atomic_flag_test_and_set(&said)) return;
-  graft_say("%s needs the driver of a GPU in this machine, and shows nothing of a remote one; graft trace and graft run --profiler do", what);
+  graft_say(
+      "%s needs the driver of a GPU in this machine, and shows nothing of a remote one; graft trace and graft run --profiler do",
+      what);
 }
 
 void graft_tools_begin(void) {

@@ -66,7 +66,8 @@ final class ProfilerTest {
     Path program = folder.resolve("tool");
     String source = "src/test/c/tool.c";
     for (Path library : List.of(tool, other)) {
-      Programs.gcc("-shared", "-fPIC", "-DTOOL", "-o", library.toString(), source, client.toString());
+      Programs.gcc(
+          "-shared", "-fPIC", "-DTOOL", "-o", library.toString(), source, client.toString());
     }
     Programs.gcc("-o", program.toString(), source, client.toString(), "-ldl");
 
