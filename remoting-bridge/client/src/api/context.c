@@ -191,6 +191,7 @@ static int own_stream(struct graft_object **stream) {
 int graft_stream_object(const void *handle, struct graft_object **stream) {
   *stream = graft_object(GRAFT_STREAM, handle);
   if (!*stream) return GRAFT_INVALID_HANDLE;
+  if (!(*stream)->u.stream.context) return GRAFT_OK; /* the client's own */
   const struct graft_object *context = graft_object(GRAFT_CONTEXT, (*stream)->u.stream.context);
   return context && !context->u.context.destroyed ? GRAFT_OK : GRAFT_CONTEXT_IS_DESTROYED;
 }

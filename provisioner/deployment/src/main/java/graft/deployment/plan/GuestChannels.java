@@ -202,10 +202,12 @@ final class GuestChannels {
 
   /** The memory that a region still has to allocate, in bytes. */
   private long toBeMade(Guest one, VGpu its, long free) {
-    boolean never =
-        one.existing().flatMap(Existing::ssh).isPresent()
-            || (its.channel() != Channel.AUTO && its.channel() != Channel.IVSHMEM);
-    return never ? 0 : regionSize(one, its, free).toBeMade();
+    return RegionSize.toBeMade(one, its, input.journal(), orAvailable(free));
+  }
+
+  /** The host's free memory, if it has less than is left of shared memory. */
+  private long orAvailable(long free) {
+    return Math.min(free, input.snapshot().host().availableMemory());
   }
 
   /** In the order in which the client tries them. */
@@ -339,16 +341,7 @@ final class GuestChannels {
   }
 
   private RegionSize regionSize() {
-    return regionSize(guest, vgpu, freeSharedMemory());
-  }
-
-  private RegionSize regionSize(Guest one, VGpu its, long shared) {
-    String id = MakeRegion.id(one.name().text(), one.further(its.gpu()).map(Name::text));
-    return RegionSize.of(
-        its.region(),
-        input.journal().step(id, MakeRegion.class).map(MakeRegion::size),
-        one.memory(),
-        Math.min(shared, input.snapshot().host().availableMemory()));
+    return RegionSize.of(guest, vgpu, input.journal(), orAvailable(freeSharedMemory()));
   }
 
   MemorySize region() {
@@ -357,19 +350,7 @@ final class GuestChannels {
 
   /** What a guest is told that has a smaller region than a new one would get. */
   Optional<String> oldRegion() {
-    RegionSize size = regionSize();
-    return sharesMemory() && size.isOld()
-        ? Optional.of(
-            "the guest '"
-                + guest.name()
-                + "' keeps its region of "
-                + size.size()
-                + "; a new guest gets "
-                + size.usual()
-                + ". To change it, which starts the guest again: region: "
-                + size.usual()
-                + " in its vgpu")
-        : Optional.empty();
+    return sharesMemory() ? regionSize().advice(guest.name()) : Optional.empty();
   }
 
   private Optional<Name> further() {

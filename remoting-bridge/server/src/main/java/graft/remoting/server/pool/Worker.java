@@ -65,6 +65,16 @@ public final class Worker {
     }
   }
 
+  /**
+   * The same for a worker that is told to end by its connection; without one it is killed at once.
+   */
+  void awaitClose(Duration limit) {
+    if (control() == null) {
+      process.kill();
+    }
+    awaitExit(limit);
+  }
+
   long ageNanos() {
     return System.nanoTime() - started;
   }

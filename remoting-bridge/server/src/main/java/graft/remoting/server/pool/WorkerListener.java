@@ -34,6 +34,7 @@ final class WorkerListener implements AutoCloseable {
   private final WorkerPool pool;
   private final WorkerAnswers answers;
   private final ServerAudit audit;
+  private final SmallRegions regions = new SmallRegions();
   private final Listener listener;
   private final Thread thread = new Thread(this::listen, "graft-workers");
   private final List<Worker> connected = new ArrayList<>(); // only the thread uses this list
@@ -79,6 +80,11 @@ final class WorkerListener implements AutoCloseable {
     stopping = true;
     listener.shutdown();
     thread.join(limit.toMillis());
+  }
+
+  /** The guests whose regions were too small, as the workers report. */
+  SmallRegions regions() {
+    return regions;
   }
 
   @Override
@@ -188,7 +194,7 @@ final class WorkerListener implements AutoCloseable {
     } else if (session != null && received.message() instanceof ControlMessage.Used used) {
       session.used(used);
     } else if (session != null && received.message() instanceof ControlMessage.RegionUse use) {
-      pool.regions().note(session, use);
+      regions.note(session, use);
     } else if (session != null && received.message() instanceof ControlMessage.Program claimed) {
       session.program(claimed.program());
     } else if (session != null && received.message() instanceof ControlMessage.Ended ended) {

@@ -36,7 +36,6 @@ public final class WorkerPool implements AutoCloseable {
   private final int spares;
   private final ServerMetrics metrics;
   private final ServerAudit audit;
-  private final SmallRegions regions = new SmallRegions();
   private final LogBudgets budgets = new LogBudgets();
   private final WorkerAnswers answers;
   private final GuestNumbers guests = new GuestNumbers();
@@ -259,9 +258,8 @@ public final class WorkerPool implements AutoCloseable {
     return serving(session -> true).stream().map(Worker::session).toList();
   }
 
-  /** Returns the guests whose regions were too small. */
   public SmallRegions regions() {
-    return regions;
+    return listener.regions();
   }
 
   public int readyWorkers() {
@@ -396,7 +394,7 @@ public final class WorkerPool implements AutoCloseable {
       answers.drop(session);
       guests.end(session.name());
       sessionEnd.accept(session.name());
-      regions.ended(session);
+      listener.regions().ended(session);
       metrics.sessionEnded(session);
       audit.ended(session, status);
       SessionLog.ended(session, status);
@@ -416,10 +414,7 @@ public final class WorkerPool implements AutoCloseable {
     try {
       listener.stop(EXIT_LIMIT);
       for (Worker worker : all) {
-        if (worker.control() == null) {
-          worker.process().kill();
-        }
-        worker.awaitExit(EXIT_LIMIT);
+        worker.awaitClose(EXIT_LIMIT);
       }
     } catch (InterruptedException e) {
       all.forEach(worker -> worker.process().kill());

@@ -1,5 +1,6 @@
 package graft.remoting.server.transport;
 
+import com.google.errorprone.annotations.concurrent.GuardedBy;
 import graft.remoting.server.protocol.ProtocolException;
 import graft.remoting.server.system.Libc;
 
@@ -27,6 +28,10 @@ public abstract class Region {
   private final int fd;
   private final long address;
   private final long bytes;
+
+  /** What {@link #mostLacked} was when {@link #lacksMore} was last asked. */
+  @GuardedBy("this")
+  private long seen = -1;
 
   /**
    * Creates a region of which nothing is mapped yet.
@@ -87,6 +92,16 @@ public abstract class Region {
    */
   public long mostLacked() {
     return -1;
+  }
+
+  /**
+   * Whether {@link #mostLacked} has grown since this was last asked; at first, whether it counts.
+   */
+  public final synchronized boolean lacksMore() {
+    long now = mostLacked();
+    boolean more = now > seen;
+    seen = now;
+    return more;
   }
 
   /** Unmaps a chunk of {@link #map} or {@link #take}. */

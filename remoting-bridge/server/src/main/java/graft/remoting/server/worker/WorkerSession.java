@@ -98,10 +98,6 @@ final class WorkerSession {
   @GuardedBy("this")
   private ControlMessage.Used reported = ControlMessage.Used.NOTHING;
 
-  /** What was reported of the region, -1 before the first report. */
-  @GuardedBy("this")
-  private long reportedLacked = -1;
-
   WorkerSession(
       ControlSocket control,
       Backend backend,
@@ -299,9 +295,8 @@ final class WorkerSession {
       control.send(used);
     }
     Region region = channel.region();
-    if (region != null && region.mostLacked() > reportedLacked) {
-      reportedLacked = region.mostLacked();
-      control.send(new ControlMessage.RegionUse(region.bytes(), reportedLacked));
+    if (region != null && region.lacksMore()) {
+      control.send(new ControlMessage.RegionUse(region.bytes(), region.mostLacked()));
     }
   }
 
