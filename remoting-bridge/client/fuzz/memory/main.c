@@ -12,7 +12,8 @@
  * while other work, and the graphs themselves, are under way. Memory is freed or unregistered, and made anew, while other work is
  * pending. The work on that memory is over by then or, for a pool's memory, before it in its stream (cuMemFreeAsync). With --busy it
  * may be pending: cuMemFree, cuMemFreeHost and cuMemHostUnregister wait for it, as programs expect, although CUDA's documentation
- * promises no wait (cuMemFree "may perform implicit synchronization", and never does for a pool's memory).
+ * promises no wait (cuMemFree "may perform implicit synchronization", and never does for a pool's memory). Streams are destroyed with
+ * work in them, and others take their places.
  *
  * Runs on any CUDA driver, found as libcuda.so.1 (dlopen). Prints "memory: N passed, N failed" at the end; each round is a test.
  *
@@ -119,8 +120,7 @@ static void take_a_while(void *unused) {
 }
 
 /* Queues work behind a host function that takes a while. Returns memory that the work uses. */
-static struct buffer *in_use(struct thread *t) {
-  int stream = (int)below(t, STREAMS);
+static struct buffer *in_use(struct thread *t, int stream) {
   struct buffer *b = any(t);
   say(t, "a host function takes a while, stream %d", stream);
   CHECK(cuLaunchHostFunc(t->streams[stream], take_a_while, NULL));
@@ -135,7 +135,7 @@ static struct buffer *in_use(struct thread *t) {
 
 /* Frees or unregisters memory, and makes it anew, while other work is pending. */
 static void make_anew(struct thread *t) {
-  struct buffer *b = below(t, busy ? 6 : 2) ? in_use(t) : any(t);
+  struct buffer *b = below(t, busy ? 6 : 2) ? in_use(t, (int)below(t, STREAMS)) : any(t);
   if (b->kind == GLOBAL) return;
   bool waits = !below(t, busy ? 4 : 2) || !(b->kind == POOL || (busy && is_awaited(b)));
   if (waits) use(t, b, -1, 0, 0);
@@ -254,6 +254,21 @@ static void wait_somehow(struct thread *t) {
   say(t, "waits for stream %d", stream);
 }
 
+/* Destroys a stream that may have work, which goes on, and makes another one, which waits for that work after it may have been waited for itself. */
+static void replace_stream(struct thread *t) {
+  int stream = 1 + (int)below(t, STREAMS - 1);
+  for (int i = 0; i < t->count; i++) {
+    if (t->buffers[i].attached == stream) return;
+  }
+  if (below(t, 2)) in_use(t, stream);
+  say(t, "another stream for %d", stream);
+  CHECK(cuEventRecord(t->event[stream], t->streams[stream]));
+  CHECK(cuStreamDestroy_v2(t->streams[stream]));
+  CHECK(cuStreamCreate(&t->streams[stream], stream == 1 ? 0 : 1));
+  if (below(t, 2)) CHECK(cuStreamSynchronize(t->streams[stream]));
+  CHECK(cuStreamWaitEvent(t->streams[stream], t->event[stream], 0));
+}
+
 static void compare(struct thread *t, struct buffer *b) {
   if (b->owner >= 0) return;
   if (b->host && may_touch(t, b)) {
@@ -290,6 +305,7 @@ static void one_round(struct thread *t) {
     if (!below(t, 3)) touch(t);
     if (!below(t, 12)) wait_somehow(t);
     if (!below(t, busy ? 6 : 25)) make_anew(t);
+    if (!below(t, 25)) replace_stream(t);
   }
   for (size_t i = below(t, 4) ? 0 : 1 + below(t, 2); i; i--) graph(t);
   if (!below(t, 10)) gate(t);
