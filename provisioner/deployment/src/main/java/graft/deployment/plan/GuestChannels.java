@@ -176,7 +176,7 @@ final class GuestChannels {
       return serverIsAway();
     }
     long free = freeSharedMemory();
-    return toBeMade(guest, vgpu, free) > free
+    return RegionSize.toBeMade(guest, vgpu, input.journal(), orAvailable(free)) > free
         ? Optional.of(
             SHARED_MEMORY
                 + " has "
@@ -194,15 +194,10 @@ final class GuestChannels {
         if (one.name().equals(guest.name()) && its.gpu().equals(vgpu.gpu())) {
           return free;
         }
-        free -= toBeMade(one, its, free);
+        free -= RegionSize.toBeMade(one, its, input.journal(), orAvailable(free));
       }
     }
     return free;
-  }
-
-  /** The memory that a region still has to allocate, in bytes. */
-  private long toBeMade(Guest one, VGpu its, long free) {
-    return RegionSize.toBeMade(one, its, input.journal(), orAvailable(free));
   }
 
   /** The host's free memory, if it has less than is left of shared memory. */
