@@ -176,11 +176,12 @@ static void bring_all(bool launches) {
   announce(list);
   bool queued = bring_parts(list);
   for (struct graft_mirror *m = list->first; m; m = m->next) {
+    bool is_managed = m->use == GRAFT_MIRROR_MANAGED, is_whole = launches && m->use == GRAFT_MIRROR_MAPPED;
     if (m->chunks) {
       queued |= graft_mirror_bring_exclusive(m);
-    } else if (m->use == GRAFT_MIRROR_MANAGED ? looked != list->waits : launches && m->use == GRAFT_MIRROR_MAPPED) {
+    } else if (is_whole || (is_managed && looked != list->waits)) {
       queued |= graft_mirror_bring(m, 0, m->bytes);
-    } else if (m->use != GRAFT_MIRROR_MANAGED && !launches) {
+    } else if (!is_managed && !launches) {
       queued |= graft_mirror_bring_pending(m);
     }
     if (launches && m->use != GRAFT_MIRROR_GRAPH) mark(list, m, 0, m->bytes, true, launching);

@@ -57,7 +57,7 @@ struct graft_mirror_list {
   /* Guards chunks, bases of exclusive memory, and the list. Taken after lock; no thread waits for anything else while it holds it. */
   pthread_mutex_t pages;
   pthread_mutex_t order; /* of calls that record and await events (ordering.c); taken before lock */
-  /* Work that uses mirrored memory; written with the lock held, except leaving. */
+  /* Work that uses mirrored memory; works and over are written with the lock held. */
   uint64_t works; /* the number of units that have been announced; atomic */
   uint64_t sent;  /* all up to this number are known to be sent; atomic */
   uint64_t over;  /* all up to this number are known to be over */

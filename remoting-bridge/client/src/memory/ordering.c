@@ -16,9 +16,9 @@ static bool lost; /* atomic */
 
 void graft_ordering_is_lost(void) { __atomic_store_n(&lost, true, __ATOMIC_RELEASE); }
 
-void graft_ordering_begin(struct graft_ordering *ordering, const void *event) {
-  const struct graft_object *object = graft_object(GRAFT_EVENT, event);
-  *ordering = (struct graft_ordering){.list = graft_mirrors && object ? &graft_parts(object->session)->mirrors : NULL};
+void graft_ordering_begin(struct graft_ordering *ordering, void *event) {
+  struct graft_object *object = graft_mirrors ? graft_object(GRAFT_EVENT, event) : NULL;
+  *ordering = (struct graft_ordering){.list = object ? &graft_parts(object->session)->mirrors : NULL, .event = object};
   if (!ordering->list) return;
   pthread_mutex_lock(&ordering->list->order);
   ordering->is_known = graft_captures_none(&ordering->captures);
@@ -26,10 +26,10 @@ void graft_ordering_begin(struct graft_ordering *ordering, const void *event) {
 }
 
 /* Whether the call has had its effect at once, and is known to be the event's last one. */
-static bool is_known(const struct graft_ordering *ordering, const struct graft_object *event, int result) {
+static bool is_known(const struct graft_ordering *ordering, int result) {
   uint64_t captures;
   graft_captures_none(&captures);
-  return !result && ordering->is_known && captures == ordering->captures && !event->u.event.shared &&
+  return !result && ordering->is_known && captures == ordering->captures && !ordering->event->u.event.shared &&
          !__atomic_load_n(&lost, __ATOMIC_ACQUIRE);
 }
 
@@ -49,27 +49,25 @@ static struct graft_behind *behind_of(void *stream) {
   return object ? object->u.stream.behind : NULL;
 }
 
-void graft_ordering_recorded(struct graft_ordering *ordering, void *event, void *stream, int result) {
+void graft_ordering_recorded(struct graft_ordering *ordering, void *stream, int result) {
   if (!ordering->list) return;
-  struct graft_object *object = graft_object(GRAFT_EVENT, event);
   struct graft_over over;
   struct graft_behind now = {0};
-  if (is_known(ordering, object, result) && own(stream, ordering->list, ordering->work, &over)) {
+  if (is_known(ordering, result) && own(stream, ordering->list, ordering->work, &over)) {
     if (behind_of(stream)) now = *behind_of(stream);
     graft_behind_add(&now, over);
   }
-  struct graft_behind **behind = &object->u.event.behind;
+  struct graft_behind **behind = &ordering->event->u.event.behind;
   if (now.count && !*behind) *behind = malloc(sizeof **behind);
   if (*behind) **behind = now;
   pthread_mutex_unlock(&ordering->list->order);
 }
 
-void graft_ordering_awaits(struct graft_ordering *ordering, void *stream, void *event, int result) {
+void graft_ordering_awaits(struct graft_ordering *ordering, void *stream, int result) {
   if (!ordering->list) return;
-  const struct graft_object *object = graft_object(GRAFT_EVENT, event);
   struct graft_object *waiting = graft_object(GRAFT_STREAM, stream);
-  const struct graft_behind *more = object->u.event.behind;
-  if (waiting && more && waiting->session == object->session && is_known(ordering, object, result)) {
+  const struct graft_behind *more = ordering->event->u.event.behind;
+  if (waiting && more && waiting->session == ordering->event->session && is_known(ordering, result)) {
     struct graft_behind **behind = &waiting->u.stream.behind;
     if (!*behind) *behind = calloc(1, sizeof **behind);
     for (unsigned i = 0; *behind && i < more->count; i++) graft_behind_add(*behind, more->over[i]);

@@ -13,14 +13,15 @@ struct graft_object;
 /* A call that records or awaits an event; others of the session wait until it is sent, so that the client knows their order. */
 struct graft_ordering {
   struct graft_mirror_list *list; /* NULL without mirrors */
-  bool is_known;                  /* whether no stream was captured before the call, which would make it a node of a graph */
+  struct graft_object *event;
+  bool is_known; /* whether no stream was captured before the call, which would make it a node of a graph */
   uint64_t captures, work;
 };
 
-/* Before the call and after it: the call returns what it has got. A record is followed by graft_ordering_recorded, a wait by graft_ordering_awaits. */
-void graft_ordering_begin(struct graft_ordering *ordering, const void *event);
-void graft_ordering_recorded(struct graft_ordering *ordering, void *event, void *stream, int result);
-void graft_ordering_awaits(struct graft_ordering *ordering, void *stream, void *event, int result);
+/* Before the call, and after it with what the call has answered: graft_ordering_recorded after a record, graft_ordering_awaits after a wait. */
+void graft_ordering_begin(struct graft_ordering *ordering, void *event);
+void graft_ordering_recorded(struct graft_ordering *ordering, void *stream, int result);
+void graft_ordering_awaits(struct graft_ordering *ordering, void *stream, int result);
 /* From now on events may be recorded in another way, as by nodes of graphs: what an event was recorded behind is no longer known. */
 void graft_ordering_is_lost(void);
 /* What is over when a host function begins that is queued now, or when a wait for the stream ends. Nothing if the stream is captured. */

@@ -96,7 +96,7 @@ GRAFT_EXPORT int cuEventRecord(void *event, void *stream) {
   struct graft_ordering ordering;
   graft_ordering_begin(&ordering, event);
   r = rpc_cuEventRecord(event, stream);
-  graft_ordering_recorded(&ordering, event, stream, r);
+  graft_ordering_recorded(&ordering, stream, r);
   return arrived(r, event);
 }
 
@@ -115,7 +115,7 @@ GRAFT_EXPORT int cuStreamWaitEvent(void *stream, void *event, unsigned int flags
   struct graft_ordering ordering;
   graft_ordering_begin(&ordering, event);
   r = rpc_cuStreamWaitEvent(stream, event, flags);
-  graft_ordering_awaits(&ordering, stream, event, r);
+  graft_ordering_awaits(&ordering, stream, r);
   return arrived(r, event);
 }
 

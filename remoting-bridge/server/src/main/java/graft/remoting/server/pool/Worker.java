@@ -65,9 +65,7 @@ public final class Worker {
     }
   }
 
-  /**
-   * The same for a worker that is told to end by its connection; without one it is killed at once.
-   */
+  /** Waits for the end of a worker whose connection is to end it; without one it is killed. */
   void awaitClose(Duration limit) {
     if (control() == null) {
       process.kill();
