@@ -4,6 +4,8 @@
 
 #include "cupti.h"
 
+enum { READING_TRIES = 10, CLOSE_NANOSECONDS = 500 };
+
 struct reading {
   uint64_t monotonic, profiler;
 };
@@ -20,10 +22,17 @@ static uint64_t read_clock(clockid_t id) {
 
 static uint64_t now_by(uint64_t (*clock)(void)) { return clock ? clock() : read_clock(CLOCK_REALTIME); }
 
+/* Both clocks at one moment. A thread that loses its processor between two looks would take the pause for time, so the closest of a few tries counts. */
 static struct reading take(uint64_t (*clock)(void)) {
-  struct reading r = {.monotonic = read_clock(CLOCK_MONOTONIC)};
-  r.profiler = now_by(clock);
-  return r;
+  struct reading closest = {0, 0};
+  uint64_t error = UINT64_MAX;
+  for (int i = 0; i < READING_TRIES && error > CLOSE_NANOSECONDS; i++) {
+    uint64_t before = read_clock(CLOCK_MONOTONIC), profiler = now_by(clock), between = read_clock(CLOCK_MONOTONIC) - before;
+    if (between >= error) continue;
+    error = between;
+    closest = (struct reading){.monotonic = before + between / 2, .profiler = profiler};
+  }
+  return closest;
 }
 
 EXPORT int cuptiActivityRegisterTimestampCallback(uint64_t (*clock)(void)) {

@@ -82,6 +82,24 @@ static bool set(struct clock *clock, void *stream) {
   return clock->event;
 }
 
+static uint64_t after(const struct clock *clock, float milliseconds) {
+  double nanoseconds = (double)clock->time + (double)milliseconds * 1e6;
+  return nanoseconds > 0 ? (uint64_t)nanoseconds : 0;
+}
+
+static bool is_time(float milliseconds) { return milliseconds > -MOST_MILLISECONDS && milliseconds < MOST_MILLISECONDS; }
+
+/*
+ * The time of a new clock by the one before it, as far as the two times that were measured allow it: work that was timed by the one
+ * and follows work that was timed by the other would else begin before that ends.
+ */
+static void follow(struct clock *clock, const struct clock *before) {
+  float milliseconds;
+  if (rpc_cuEventElapsedTime(&milliseconds, before->event, clock->event) || !is_time(milliseconds)) return;
+  uint64_t time = after(before, milliseconds), least = clock->time - clock->error, most = clock->time + clock->error;
+  clock->time = time < least ? least : time > most ? most : time;
+}
+
 /* The clock of a context, which is new enough. NULL if there is none to be had. */
 static struct clock *clock_of(struct graft_object *context) {
   struct clock *found = clocks;
@@ -93,6 +111,7 @@ static struct clock *clock_of(struct graft_object *context) {
   if (is_set) {
     made->context = context;
     is_set = set(made, stream);
+    if (is_set && found) follow(made, found);
     rpc_cuStreamDestroy_v2(stream);
   }
   if (!is_set) {
@@ -177,13 +196,6 @@ static void report(const struct graft_span *span, bool is_known) {
     if (span->listeners[i]) span->listeners[i]->done(&span->work, is_known);
   }
 }
-
-static uint64_t after(const struct clock *clock, float milliseconds) {
-  double nanoseconds = (double)clock->time + (double)milliseconds * 1e6;
-  return nanoseconds > 0 ? (uint64_t)nanoseconds : 0;
-}
-
-static bool is_time(float milliseconds) { return milliseconds > -MOST_MILLISECONDS && milliseconds < MOST_MILLISECONDS; }
 
 /* Reports when a piece of work ran. CUDA_ERROR_NOT_READY if it is not over. */
 static int report_span(struct graft_span *span) {
