@@ -1,5 +1,5 @@
 /* What a profiler gets of libcupti: runs some work on a GPU, and prints the records that it reads. Each line of output is a result. The profiler's clock counts three
- * times as fast as the machine's. */
+ * times as fast as the machine's. With an argument: the server has the library of profiling_library.c. */
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -105,6 +105,8 @@ static void complete(void *context, uint32_t stream, uint8_t *buffer, size_t siz
         memcpy(&name, at + 104, sizeof name);
         record->more = !strcmp(name, "add") && word(at, 52) == 2 && word(at, 64) == 32 && word(at, 44) == 1;
         if (!strcmp(name, "CUDA graph")) record->more = 2;
+        if (!strcmp(name, "first_kernel") && word(at, 52) == 3 && word(at, 64) == 4) record->more = 3;
+        if (!strcmp(name, "second_kernel") && word(at, 60) == 3 && word(at, 72) == 4) record->more = 4;
         break;
       case MEMCPY:
         record->start = number(at, 16), record->end = number(at, 24), record->correlation = word(at, 44);
@@ -203,7 +205,17 @@ static void check_kernels(uint64_t before, uint64_t after) {
   printf("kernels: %d, in order %d, within their calls %d, with their operation %d\n", i, ordered, within, external);
 }
 
-int main(void) {
+/* How many records of a kind last so many nanoseconds, by the times that the server's library has made up. */
+static int lasting(uint32_t kind, uint32_t more, uint64_t nanoseconds) {
+  int n = 0;
+  for (const struct record *r = records; r < records + count; r++) {
+    uint64_t lasts = (r->end - r->start) / 3;
+    n += r->kind == kind && r->more == more && lasts + 2000 > nanoseconds && lasts < nanoseconds + 2000;
+  }
+  return n;
+}
+
+int main(int argc, char **argv) {
   void *context, *module, *subscriber;
   uint32_t version;
   uint64_t before, after;
@@ -244,6 +256,10 @@ int main(void) {
 
   check_kernels(before, after);
   printf("graphs %d, calls that launch them %d\n", count_of(KERNEL, 2), count_of(DRIVER, 514));
+  if (argc > 1) {
+    printf("in place of a graph: %d and %d kernels, fills %d\n", lasting(KERNEL, 3, 300000), lasting(KERNEL, 4, 200000), lasting(MEMSET, 9, 100000));
+    printf("by the library's times: kernels %d, fills %d\n", lasting(KERNEL, 1, 500000), lasting(MEMSET, 7, 100000));
+  }
   printf("copies to the device %d, back %d, fills %d\n", count_of(MEMCPY, 113), count_of(MEMCPY, 231), count_of(MEMSET, 7));
   printf("operations of the first kind %d, of the second %d\n", count_of(EXTERNAL, 3), count_of(EXTERNAL, 4));
   printf("called before %d, after %d\n", entered, left);

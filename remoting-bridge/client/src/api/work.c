@@ -10,6 +10,7 @@
 #include "api/objects.h"
 #include "api/rpc.h"
 #include "api/streams.h"
+#include "api/work_times.h"
 #include "base/system.h"
 #include "graft_rpc.h"
 
@@ -23,18 +24,30 @@ atomic_bool graft_work_is_heard;
 
 static _Thread_local bool is_own;
 
+/* The work that the calling thread is queueing, for the server's profiling library. */
+static _Thread_local struct {
+  uint32_t number;
+  bool is_sent;
+} queueing;
+
 /* A moment that is known in the time of the program and in that of a context's events. */
 struct clock {
   struct clock *next;
   struct graft_object *context;
   void *event;
   uint64_t time, error;
+  bool has_library; /* the server has a profiling library, with a clock of its own: */
+  bool is_recorded; /* by that library */
+  struct graft_work_moment moment;
+  uint64_t read; /* the pass that has read the library's records last */
 };
 
 struct graft_span {
   struct graft_span *next;
   struct clock *clock;
   void *start, *end; /* events, NULL if there are none */
+  bool is_numbered;  /* the server's profiling library tells when the work runs */
+  size_t pieces;     /* of a graph, that the last pass knew of */
   const struct graft_work_listener *listeners[GRAFT_WORK_LISTENERS];
   struct graft_work work;
 };
@@ -49,6 +62,12 @@ static struct graft_span *first, **last = &first;
 static size_t count, read_at = READ_AFTER;
 
 bool graft_work_is_own_call(void) { return is_own; }
+
+uint32_t graft_work_number(void) {
+  if (is_own || !queueing.number) return 0;
+  queueing.is_sent = true;
+  return queueing.number;
+}
 
 void graft_work_listen(int who, const struct graft_work_listener *listener) {
   bool is_heard = false;
@@ -104,7 +123,10 @@ static void follow(struct clock *clock, const struct clock *before) {
 static struct clock *clock_of(struct graft_object *context) {
   struct clock *found = clocks;
   while (found && found->context != context) found = found->next;
-  if (found && graft_now() - found->time < CLOCK_NANOSECONDS) return found;
+  if (found && graft_now() - found->time < CLOCK_NANOSECONDS) {
+    if (found->has_library && !found->is_recorded) found->is_recorded = graft_work_times_begin(&found->moment);
+    return found;
+  }
   struct clock *made = calloc(1, sizeof *made);
   void *stream = NULL;
   bool is_set = made && !rpc_cuStreamCreate(&stream, 1); /* CU_STREAM_NON_BLOCKING */
@@ -112,6 +134,7 @@ static struct clock *clock_of(struct graft_object *context) {
     made->context = context;
     is_set = set(made, stream);
     if (is_set && found) follow(made, found);
+    if (is_set) made->has_library = made->is_recorded = graft_work_times_begin(&made->moment);
     rpc_cuStreamDestroy_v2(stream);
   }
   if (!is_set) {
@@ -132,8 +155,13 @@ static void forget(struct graft_span *span) {
 }
 
 static bool make_events(struct graft_span *span) {
-  return span->clock && !rpc_cuEventCreate(&span->start, 0) && !rpc_cuEventCreate(&span->end, 0) &&
+  return !rpc_cuEventCreate(&span->start, 0) && !rpc_cuEventCreate(&span->end, 0) &&
          !rpc_cuEventRecord(span->start, span->work.stream);
+}
+
+/* Of a graph the server's library may tell nothing, and a copy may be made in several ways, some of them without a number: these have events in any case. */
+static bool needs_events(const struct graft_span *span) {
+  return !span->clock->is_recorded || span->work.kind == GRAFT_WORK_COPY || span->work.kind == GRAFT_WORK_GRAPH;
 }
 
 /* Events are recorded in streams of their own context. In another one the recording would fail, and the program would get the error. */
@@ -175,8 +203,10 @@ struct graft_span *graft_work_start(const struct graft_work *work) {
     span->clock = clock_of(context);
     pthread_mutex_unlock(&lock);
   }
-  if (is_wanted && !make_events(span)) span->clock = NULL;
+  if (span->clock && needs_events(span) && !make_events(span)) span->clock = NULL;
   is_own = false;
+  queueing.number = span->clock && span->clock->is_recorded ? span->work.correlation : 0;
+  queueing.is_sent = false;
   if (is_wanted) return span;
   graft_work_drop(span);
   return NULL;
@@ -184,6 +214,7 @@ struct graft_span *graft_work_start(const struct graft_work *work) {
 
 void graft_work_drop(struct graft_span *span) {
   if (!span) return;
+  queueing.number = 0;
   is_own = true;
   forget(span);
   is_own = false;
@@ -197,20 +228,79 @@ static void report(const struct graft_span *span, bool is_known) {
   }
 }
 
-/* Reports when a piece of work ran. CUDA_ERROR_NOT_READY if it is not over. */
-static int report_span(struct graft_span *span) {
+enum answer { TOLD, NOT_OVER, NOT_TOLD };
+
+/* When the work ran by its events. */
+static enum answer ask_events(struct graft_span *span, bool *is_known) {
   float start, end;
   int r = rpc_cuEventElapsedTime(&end, span->clock->event, span->end);
   if (!r) r = rpc_cuEventElapsedTime(&start, span->clock->event, span->start);
-  if (r == GRAFT_NOT_READY) return r;
-  bool is_known = !r && is_time(start) && is_time(end);
-  if (is_known) {
+  if (r == GRAFT_NOT_READY) return NOT_OVER;
+  *is_known = !r && is_time(start) && is_time(end);
+  if (*is_known) {
     span->work.start = after(span->clock, start);
     span->work.end = after(span->clock, end > start ? end : start);
     span->work.error = span->clock->error;
   }
-  report(span, is_known);
-  return 0;
+  return TOLD;
+}
+
+/* Reports each piece of a graph that the server's library tells of. */
+static void report_pieces(const struct graft_span *span, const struct graft_time *times) {
+  struct graft_span piece = *span;
+  for (const struct graft_time *time = times; time; time = time->next) {
+    graft_work_piece(time, &span->clock->moment, &piece.work);
+    report(&piece, true);
+  }
+}
+
+/* Takes over what the server's library tells of work that is no graph. False if that is not the work: parts of a copy may have no number. */
+static bool take_times(struct graft_span *span, const struct graft_time *times) {
+  static const enum graft_time_kind kinds[] = {
+      [GRAFT_WORK_KERNEL] = GRAFT_TIME_KERNEL, [GRAFT_WORK_COPY] = GRAFT_TIME_COPY, [GRAFT_WORK_FILL] = GRAFT_TIME_FILL};
+  struct graft_work *work = &span->work;
+  uint64_t bytes = 0, start = UINT64_MAX, end = 0;
+  for (const struct graft_time *time = times; time; time = time->next) {
+    if (time->kind != kinds[work->kind]) continue;
+    bytes += time->bytes;
+    if (time->start < start) start = time->start;
+    if (time->end > end) end = time->end;
+  }
+  if (!end || (work->kind == GRAFT_WORK_COPY && bytes != work->bytes)) return false;
+  work->start = graft_work_time(&span->clock->moment, start);
+  work->end = graft_work_time(&span->clock->moment, end);
+  work->error = span->clock->moment.error;
+  return true;
+}
+
+/* Reports when a piece of work ran, if that is known. */
+static enum answer report_span(struct graft_span *span, uint64_t pass, bool is_asked) {
+  bool is_known = false, is_graph = span->work.kind == GRAFT_WORK_GRAPH;
+  enum answer answer = span->start ? ask_events(span, &is_known) : NOT_TOLD;
+  if (answer == NOT_OVER || !span->is_numbered) {
+    if (answer == TOLD) report(span, is_known);
+    return answer;
+  }
+  if (span->clock->read != pass) {
+    graft_work_times_read();
+    span->clock->read = pass;
+  }
+  /* The library may give a graph's pieces one after the other; two passes that know the same ones know them all. */
+  size_t pieces = graft_work_times_count(span->work.correlation);
+  if (is_graph && !is_asked && (!pieces || pieces != span->pieces)) {
+    span->pieces = pieces;
+    return NOT_TOLD;
+  }
+  struct graft_time *times = graft_work_times_take(span->work.correlation);
+  bool is_told = is_graph ? times != NULL : take_times(span, times);
+  if (is_told && is_graph) {
+    report_pieces(span, times);
+  } else if (is_told || span->start) {
+    report(span, is_told || is_known);
+    is_told = true;
+  }
+  graft_work_times_free(times);
+  return is_told ? TOLD : NOT_TOLD;
 }
 
 /* The streams whose work was not over when this pass asked. A stream's work ends in its order, so that what follows in it is not asked for. */
@@ -235,9 +325,12 @@ static void note_busy(struct busy *busy, const struct graft_work *work) {
   busy->streams[busy->count++].stream = work->stream_id;
 }
 
-/* Reads the times of work that is over, of one context or, if that is NULL, of all; until the deadline it waits for work that is not. The caller holds the lock. */
-static void read_times(const struct graft_object *context, uint64_t deadline) {
+/* Reads the times of work that is over, of one context or, if that is NULL, of all; until the deadline it waits for work that is not. If somebody has asked, what
+ * is over is reported now. The caller holds the lock. */
+static void read_times(const struct graft_object *context, uint64_t deadline, bool is_asked) {
+  static uint64_t pass;
   struct busy busy = {.count = 0};
+  pass++;
   for (struct graft_span **at = &first; *at;) {
     struct graft_span *span = *at;
     if ((context && span->work.context != context) || is_busy(&busy, &span->work)) {
@@ -245,16 +338,16 @@ static void read_times(const struct graft_object *context, uint64_t deadline) {
       continue;
     }
     bool current = !cuCtxPushCurrent_v2(span->work.context);
-    int r = current ? report_span(span) : 0;
-    while (r == GRAFT_NOT_READY && graft_now() < deadline) {
+    enum answer answer = current ? report_span(span, pass, is_asked) : TOLD;
+    while (answer != TOLD && graft_now() < deadline) {
       usleep(1000);
-      r = report_span(span);
+      answer = report_span(span, ++pass, is_asked);
     }
-    if (r == GRAFT_NOT_READY && !deadline) {
-      note_busy(&busy, &span->work);
+    if (answer != TOLD && !deadline) {
+      if (answer == NOT_OVER) note_busy(&busy, &span->work);
       at = &span->next;
     } else {
-      if (!current || r) report(span, false);
+      if (!current || answer != TOLD) report(span, false);
       *at = span->next;
       count--;
       forget(span);
@@ -264,12 +357,27 @@ static void read_times(const struct graft_object *context, uint64_t deadline) {
   }
   last = &first;
   while (*last) last = &(*last)->next;
+  if (!first) graft_work_times_forget();
+}
+
+/* Ends what servers record for nobody. The caller holds the lock. */
+static void end_recording(void) {
+  if (graft_work_is_heard || first) return;
+  for (struct clock *clock = clocks; clock; clock = clock->next) {
+    void *popped;
+    if (!clock->is_recorded || cuCtxPushCurrent_v2(clock->context)) continue;
+    graft_work_times_end();
+    clock->is_recorded = false;
+    cuCtxPopCurrent_v2(&popped);
+  }
 }
 
 void graft_work_end(struct graft_span *span, int result) {
   if (!span) return;
+  span->is_numbered = queueing.number == span->work.correlation && queueing.is_sent;
+  queueing.number = 0;
   is_own = true;
-  bool is_timed = !result && span->clock && !rpc_cuEventRecord(span->end, span->work.stream);
+  bool is_timed = !result && span->clock && (span->start ? !rpc_cuEventRecord(span->end, span->work.stream) : span->is_numbered);
   span->work.returned = graft_now();
   for (int i = 0; i < GRAFT_WORK_LISTENERS; i++) {
     if (span->listeners[i] && span->listeners[i]->queued) span->listeners[i]->queued(&span->work, result);
@@ -282,7 +390,7 @@ void graft_work_end(struct graft_span *span, int result) {
     *last = span;
     last = &span->next;
     if (++count >= read_at) {
-      read_times(NULL, 0);
+      read_times(NULL, 0, false);
       read_at = count + READ_AFTER;
     }
   }
@@ -294,7 +402,8 @@ void graft_work_flush(uint64_t nanoseconds) {
   if (is_own) return;
   is_own = true;
   pthread_mutex_lock(&lock);
-  read_times(NULL, nanoseconds ? graft_now() + nanoseconds : 0);
+  read_times(NULL, nanoseconds ? graft_now() + nanoseconds : 0, true);
+  end_recording();
   pthread_mutex_unlock(&lock);
   is_own = false;
 }
@@ -303,7 +412,7 @@ void graft_work_context_ends(struct graft_object *context) {
   if (is_own) return;
   is_own = true;
   pthread_mutex_lock(&lock);
-  if (first) read_times(context, graft_now() + GRAFT_WORK_END_NANOSECONDS);
+  if (first) read_times(context, graft_now() + GRAFT_WORK_END_NANOSECONDS, true);
   for (struct clock **at = &clocks; *at;) {
     struct clock *clock = *at;
     if (clock->context != context) {

@@ -1,5 +1,5 @@
-/* When the kernels, copies, fills and graphs that the program queues run on the GPU, for those who listen: the timeline (trace.h) and libcupti (cupti/). Each
- * piece of work gets an event before and one behind it. */
+/* When the kernels, copies, fills and graphs that the program queues run on the GPU, for those who listen: the timeline (trace.h) and libcupti (cupti/). Where
+ * the server has NVIDIA's profiling library, it says when work ran (work_times.h); elsewhere each piece of work gets an event before and one behind it. */
 #ifndef GRAFT_WORK_H
 #define GRAFT_WORK_H
 
@@ -51,6 +51,8 @@ struct graft_work_listener {
 enum { GRAFT_WORK_TIMELINE, GRAFT_WORK_PROFILER, GRAFT_WORK_LISTENERS };
 
 extern atomic_bool graft_work_is_heard;
+/* The number that the next record of the calling thread carries to the server if it queues work, 0 for none. To be called only if somebody listens. */
+uint32_t graft_work_number(void);
 /* Who listens from now on; NULL ends it. Work that was queued before is still reported to who listened then. */
 void graft_work_listen(int who, const struct graft_work_listener *listener);
 /* Whether the calling thread makes calls to find out times. */

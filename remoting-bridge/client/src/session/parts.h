@@ -7,6 +7,7 @@
 #include "api/objects.h"
 #include "api/settle.h"
 #include "api/streams.h"
+#include "api/work_times.h"
 #include "memory/known_data.h"
 #include "memory/mirror_state.h"
 #include "memory/place.h"
@@ -34,6 +35,7 @@ struct graft_parts {
   struct graft_textures textures;
   struct graft_known_code known_code;
   struct graft_known_data known_data;
+  struct graft_work_names work_names;
   uint64_t nowhere;      /* reserved addresses without memory, 0 as long as none are needed (memory/virtual.c); atomic */
   bool compiles_nothing; /* the server's device makes no machine code of PTX (module/jit_cache.c); atomic */
 };

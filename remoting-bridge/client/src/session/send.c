@@ -8,6 +8,7 @@
 #include "api/profile.h"
 #include "api/rpc.h"
 #include "api/trace.h"
+#include "api/work.h"
 #include "base/system.h"
 #include "graft_rpc.h"
 #include "memory/mirror.h"
@@ -128,16 +129,20 @@ void graft_call_let_go(const struct graft_call *call) {
   pthread_mutex_unlock(&s->send_lock);
 }
 
+static bool queues_work(const struct graft_call *call) {
+  return graft_function_traits[call->function] & (GRAFT_LAUNCHES | GRAFT_WORKS);
+}
+
 /* Whether the driver may refuse a call because a stream is captured: work in the legacy default stream. */
 static bool may_be_forbidden(const struct graft_call *call) {
   if (!graft_captures_are_open()) return false;
-  bool works = graft_function_traits[call->function] & (GRAFT_LAUNCHES | GRAFT_WORKS);
-  return call->stream == GRAFT_LEGACY_STREAM || (call->stream == GRAFT_NO_STREAM && works);
+  return call->stream == GRAFT_LEGACY_STREAM || (call->stream == GRAFT_NO_STREAM && queues_work(call));
 }
 
 int graft_send(struct graft_call *call) {
   struct graft_session *s = call->session;
   if (may_be_forbidden(call)) return graft_wait(call, NULL, 0);
+  if (atomic_load_explicit(&graft_work_is_heard, memory_order_relaxed) && queues_work(call)) call->slot = graft_work_number();
   struct graft_transfer *transfer = graft_call_commit(call, 0);
   graft_call_let_go(call);
   if (transfer) graft_data_connections_wait(s, transfer);

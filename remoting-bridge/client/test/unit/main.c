@@ -27,6 +27,7 @@ int main(void) {
   test_module();
   test_nvlinks();
   test_activity();
+  test_work_times();
   test_session(); /* last: it leaves the process with a session that could not be opened */
   printf("client-unit: %d passed, %d failed\n", passed, failed);
   return failed != 0;

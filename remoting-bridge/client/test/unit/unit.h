@@ -26,5 +26,6 @@ void test_tls(void);
 void test_tls_records(void);
 void test_trace(void);
 void test_transport(void);
+void test_work_times(void);
 
 #endif

@@ -2,7 +2,9 @@ package graft.distribution;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -19,30 +21,7 @@ final class ProfilerTest {
    */
   @Test
   void seesWhatRanAndWhen() throws Exception {
-    Path program = folder.resolve("profiler");
-    Path client = Checkout.HOME.resolve("lib/client");
-    Programs.gcc(
-        "-pthread",
-        "-o",
-        program.toString(),
-        "src/test/c/profiler.c",
-        client.resolve("libcuda.so.1").toString(),
-        client.resolve("cupti/libcupti.so.13").toString());
-    Finished profiled =
-        Finished.run(
-            folder,
-            System.getenv(),
-            List.of(
-                Checkout.HOME.resolve("bin/graft").toString(),
-                "run",
-                "--device",
-                "software",
-                "--profiler",
-                "--",
-                program.toString()));
-
-    assertThat(profiled.code()).as("%s", profiled).isZero();
-    assertThat(profiled.out())
+    assertThat(profiled(System.getenv()))
         .isEqualTo(
             """
             version 130001
@@ -55,6 +34,71 @@ final class ProfilerTest {
             called before 101, after 101
             several buffers: 1, dropped 0
             """);
+  }
+
+  /**
+   * Where a worker has NVIDIA's profiling library, times are the library's, and the launch of a
+   * graph is what ran in it. The library here is {@code profiling_library.c}.
+   */
+  @Test
+  void takesTheTimesOfTheServersLibrary() throws Exception {
+    Path library = folder.resolve("libcupti.so.13");
+    Programs.gcc(
+        "-shared", "-fPIC", "-pthread", "-o", library.toString(), "src/test/c/profiling_library.c");
+    Map<String, String> environment = new HashMap<>(System.getenv());
+    environment.put("GRAFT_CUPTI", library.toString());
+
+    assertThat(profiled(environment, "library"))
+        .isEqualTo(
+            """
+            version 130001
+            synchronization is refused: 27
+            two subscribers: 0, 0
+            kernels: 100, in order 100, within their calls 100, with their operation 100
+            graphs 0, calls that launch them 1
+            in place of a graph: 1 and 1 kernels, fills 1
+            by the library's times: kernels 100, fills 1
+            copies to the device 1, back 1, fills 1
+            operations of the first kind 100, of the second 100
+            called before 101, after 101
+            several buffers: 1, dropped 0
+            """);
+  }
+
+  /** A library that is none, or that refuses, changes nothing. */
+  @Test
+  void doesWithoutALibraryThatIsNone() throws Exception {
+    Map<String, String> environment = new HashMap<>(System.getenv());
+    environment.put("GRAFT_CUPTI", Files.writeString(folder.resolve("none.so"), "x").toString());
+
+    assertThat(profiled(environment)).contains("kernels: 100, in order 100", "graphs 1,");
+  }
+
+  /** What {@code profiler.c} prints. */
+  private String profiled(Map<String, String> environment, String... arguments) throws Exception {
+    Path program = folder.resolve("profiler");
+    Path client = Checkout.HOME.resolve("lib/client");
+    Programs.gcc(
+        "-pthread",
+        "-o",
+        program.toString(),
+        "src/test/c/profiler.c",
+        client.resolve("libcuda.so.1").toString(),
+        client.resolve("cupti/libcupti.so.13").toString());
+    List<String> command =
+        new ArrayList<>(
+            List.of(
+                Checkout.HOME.resolve("bin/graft").toString(),
+                "run",
+                "--device",
+                "software",
+                "--profiler",
+                "--",
+                program.toString()));
+    command.addAll(List.of(arguments));
+    Finished profiled = Finished.run(folder, environment, command);
+    assertThat(profiled.code()).as("%s", profiled).isZero();
+    return profiled.out();
   }
 
   /** {@code tool.c} is the program, and the library that asks, of a name of NVIDIA's. */

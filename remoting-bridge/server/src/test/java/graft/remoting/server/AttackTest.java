@@ -29,9 +29,9 @@ import org.junit.jupiter.params.provider.ValueSource;
 @Isolated("it counts the processes of this one")
 class AttackTest {
   /**
-   * Functions that cannot succeed here: they need a region, another session's handle, code or data
-   * that the server keeps, a surface of something other than an array, or a link to another server
-   * (see PeerLinksTest).
+   * Functions that cannot succeed here: they need a region, a profiling library, another session's
+   * handle, code or data that the server keeps, a surface of something other than an array, or a
+   * link to another server (see PeerLinksTest).
    */
   private static final Set<String> NEVER_RIGHT =
       Set.of(
@@ -48,6 +48,8 @@ class AttackTest {
           "graftLibraryLoadKnown",
           "graftWriteKnown",
           "graftSurfaceCreate",
+          "graftProfile",
+          "graftProfileRead",
           "graftRegionMap",
           "graftRegionTake",
           "graftRegionUnmap",

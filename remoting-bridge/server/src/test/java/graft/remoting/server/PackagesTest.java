@@ -31,6 +31,7 @@ class PackagesTest {
           Map.entry("transport", "protocol system"),
           Map.entry("connection", "protocol system transport"),
           Map.entry("device", "protocol system"),
+          Map.entry("profile", ""),
           // The server's process.
           Map.entry("jail", "control system transport"),
           Map.entry("health", "control"),
@@ -53,7 +54,7 @@ class PackagesTest {
               "session.launch", "session.call session.code session.memory session.state system"),
           Map.entry(
               "session",
-              "connection device exchange protocol session.call session.code session.copy"
+              "connection device exchange profile protocol session.call session.code session.copy"
                   + " session.launch session.memory session.state system"),
           Map.entry(
               "backend",

@@ -38,6 +38,9 @@ public final class WorkerFiles {
           "/sys/devices/system/cpu",
           "/sys/devices/system/node");
 
+  /** The variable that names the profiling library, which lies in a folder of its own. */
+  public static final String PROFILER = "GRAFT_CUPTI";
+
   private final Set<Path> paths = new LinkedHashSet<>();
   private final Map<Path, Path> links = new LinkedHashMap<>();
 
@@ -51,7 +54,7 @@ public final class WorkerFiles {
     return links;
   }
 
-  /** Returns the files of this Java runtime, this class path and the system's libraries. */
+  /** Returns the files of this Java runtime, this class path and the libraries. */
   public static WorkerFiles ofThisRuntime() throws IOException {
     WorkerFiles files = new WorkerFiles();
     for (String path : SYSTEM) {
@@ -67,6 +70,10 @@ public final class WorkerFiles {
     String own = System.getProperty("jna.library.path", "");
     for (String folder : (libraries + File.pathSeparator + own).split(File.pathSeparator, -1)) {
       files.add(Path.of(folder));
+    }
+    Path profiler = Path.of(System.getenv().getOrDefault(PROFILER, ""));
+    if (profiler.isAbsolute()) {
+      files.add(profiler.getParent());
     }
     return files;
   }

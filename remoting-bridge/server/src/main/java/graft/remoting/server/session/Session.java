@@ -74,6 +74,7 @@ public final class Session implements RecordHandler {
   private final CopyCalls copies;
   private final ShadowMappingCalls mappings;
   private final PeerCalls peers;
+  private final ProfileCalls profile = new ProfileCalls();
 
   /**
    * Creates a session.
@@ -148,6 +149,7 @@ public final class Session implements RecordHandler {
         new ContextCalls(device, tracked, counted, handles, state, warmContexts),
         new ProgramCalls(terms.program(), terms.guest(), atomics),
         new SensorCalls(device),
+        profile,
         copies,
         new RegionCalls(device, channel),
         mappings,
@@ -231,12 +233,16 @@ public final class Session implements RecordHandler {
       return dispatcher.execute(call);
     }
     meter.beginCall(state.context(), CallEngine.of(call));
+    int number = call.number();
     int result;
+    profile.begin(number);
     try {
       result = dispatcher.execute(call);
     } catch (RefusedCallException e) {
       queued(); // it may have queued a part
       throw e;
+    } finally {
+      profile.end(number);
     }
     queued();
     return result;

@@ -65,6 +65,11 @@ public final class Call {
     return Memory.getInt(record + 8);
   }
 
+  /** Returns the client's number of the work that the call queues, 0 if it has none. */
+  public int number() {
+    return wantsReply() ? 0 : slot();
+  }
+
   /** Returns the client's id of the context that is current to the caller, 0 for none. */
   public long contextId() {
     return Integer.toUnsignedLong(Memory.getInt(record + 12));

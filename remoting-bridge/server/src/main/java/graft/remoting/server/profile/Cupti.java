@@ -1,0 +1,199 @@
+package graft.remoting.server.profile;
+
+import com.google.errorprone.annotations.concurrent.GuardedBy;
+import com.sun.jna.Callback;
+import com.sun.jna.CallbackThreadInitializer;
+import com.sun.jna.Function;
+import com.sun.jna.Native;
+import com.sun.jna.NativeLibrary;
+import com.sun.jna.Pointer;
+import com.sun.jna.ptr.LongByReference;
+import graft.remoting.device.Memory;
+import java.util.List;
+import java.util.Optional;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * NVIDIA's profiling library (CUPTI) in this process. It records when work ran on the GPU, which
+ * events around the work would tell less exactly, and of a graph not at all. The operator names the
+ * library in {@link #VARIABLE}.
+ *
+ * <p>{@link #number} and {@link #endNumber} belong to the thread that queues the work; the library
+ * gives its records on any thread.
+ */
+public final class Cupti {
+  private static final Logger LOG = LoggerFactory.getLogger(Cupti.class);
+
+  /** The variable in the worker's environment with the library's path. */
+  public static final String VARIABLE = "GRAFT_CUPTI";
+
+  private static final int SUCCESS = 0;
+  private static final int NO_MORE_RECORDS = 12; // CUPTI_ERROR_MAX_LIMIT_REACHED
+  private static final int OURS = 3; // CUPTI_EXTERNAL_CORRELATION_KIND_CUSTOM0
+  private static final long BUFFER = 256 << 10;
+
+  private static final List<Integer> KINDS =
+      List.of(
+          CuptiRecords.CONCURRENT_KERNEL,
+          CuptiRecords.MEMCPY,
+          CuptiRecords.MEMCPY_BETWEEN_DEVICES,
+          CuptiRecords.MEMSET,
+          CuptiRecords.EXTERNAL_CORRELATION);
+
+  /** CUpti_BuffersCallbackRequestFunc. */
+  interface Request extends Callback {
+    void invoke(Pointer buffer, Pointer size, Pointer most);
+  }
+
+  /** CUpti_BuffersCallbackCompleteFunc. */
+  interface Complete extends Callback {
+    void invoke(Pointer context, int stream, Pointer buffer, long size, long valid);
+  }
+
+  private final NativeLibrary library;
+  private final Function push;
+  private final Function pop;
+
+  // Held here because the library keeps only their addresses.
+  private final Request request = this::give;
+  private final Complete complete = (context, stream, buffer, size, valid) -> take(buffer, valid);
+
+  @GuardedBy("this")
+  private final Numbers numbers = new Numbers();
+
+  private boolean isRegistered;
+  private boolean isOn;
+
+  private Cupti(NativeLibrary library) {
+    this.library = library;
+    push = library.getFunction("cuptiActivityPushExternalCorrelationId");
+    pop = library.getFunction("cuptiActivityPopExternalCorrelationId");
+  }
+
+  /** Loads the library that the environment names; empty if it names none, or one without use. */
+  public static Optional<Cupti> ofEnvironment() {
+    String path = System.getenv(VARIABLE);
+    return path == null || path.isEmpty() ? Optional.empty() : load(path);
+  }
+
+  static Optional<Cupti> load(String path) {
+    try {
+      return Optional.of(new Cupti(NativeLibrary.getInstance(path)));
+    } catch (UnsatisfiedLinkError e) {
+      LOG.warn("programs get no times of {}, which {} names: {}", path, VARIABLE, e.getMessage());
+      return Optional.empty();
+    }
+  }
+
+  /** Begins to record. Returns false if the library refuses, which the log says. */
+  public boolean begin() {
+    if (isOn) {
+      return true;
+    }
+    if (!isRegistered) {
+      CallbackThreadInitializer named = new CallbackThreadInitializer(true, false, "graft-cupti");
+      Native.setCallbackThreadInitializer(request, named);
+      Native.setCallbackThreadInitializer(complete, named);
+      isRegistered = call("cuptiActivityRegisterCallbacks", request, complete);
+    }
+    isOn = isRegistered && KINDS.stream().allMatch(kind -> call("cuptiActivityEnable", kind));
+    if (!isOn) {
+      disable();
+    }
+    return isOn;
+  }
+
+  /** Ends the recording. What is not over yet is lost. */
+  public void end() {
+    if (isOn) {
+      isOn = false;
+      disable();
+    }
+  }
+
+  private void disable() {
+    for (int kind : KINDS) {
+      library.getFunction("cuptiActivityDisable").invokeInt(new Object[] {kind});
+    }
+  }
+
+  public boolean isOn() {
+    return isOn;
+  }
+
+  /** Returns the library's time, in nanoseconds. */
+  public long now() {
+    LongByReference time = new LongByReference();
+    call("cuptiGetTimestamp", time);
+    return time.getValue();
+  }
+
+  /** Gives the work that this thread queues from now on the client's number. */
+  public void number(int number) {
+    push.invokeInt(new Object[] {OURS, Integer.toUnsignedLong(number)});
+  }
+
+  /** Ends that. */
+  public void endNumber() {
+    pop.invokeInt(new Object[] {OURS, new LongByReference()});
+  }
+
+  /** Gives out the numbered work that is over, for as long as the receiver takes it. */
+  void read(Numbers.Receiver receiver) {
+    call("cuptiActivityFlushAll", 0);
+    LongByReference dropped = new LongByReference();
+    call("cuptiActivityGetNumDroppedRecords", Pointer.NULL, 0, dropped);
+    synchronized (this) {
+      numbers.lose(dropped.getValue());
+      numbers.give(receiver);
+    }
+  }
+
+  /** Returns how many records were lost since the last call. */
+  synchronized long takeLost() {
+    return numbers.takeLost();
+  }
+
+  private boolean call(String function, Object... arguments) {
+    int result = library.getFunction(function).invokeInt(arguments);
+    if (result != SUCCESS) {
+      LOG.warn("{} of {} returned {}", function, library.getName(), result);
+    }
+    return result == SUCCESS;
+  }
+
+  /** Gives the library memory for records, as many as it holds. */
+  private void give(Pointer buffer, Pointer size, Pointer most) {
+    buffer.setPointer(0, new Pointer(Memory.allocate(BUFFER)));
+    size.setLong(0, BUFFER);
+    most.setLong(0, 0);
+  }
+
+  /** Takes the memory back with the records in it. */
+  private void take(Pointer buffer, long valid) {
+    long address = Pointer.nativeValue(buffer);
+    if (valid > 0) {
+      readRecords(buffer, valid);
+    }
+    Memory.free(address);
+  }
+
+  private synchronized void readRecords(Pointer buffer, long valid) {
+    Function next = library.getFunction("cuptiActivityGetNextRecord");
+    LongByReference record = new LongByReference();
+    int result = next.invokeInt(new Object[] {buffer, valid, record});
+    while (result == SUCCESS) {
+      long at = record.getValue();
+      if (CuptiRecords.kind(at) == CuptiRecords.EXTERNAL_CORRELATION) {
+        numbers.name(CuptiRecords.numbered(at), (int) CuptiRecords.number(at));
+      } else {
+        CuptiRecords.work(at).ifPresent(numbers::add);
+      }
+      result = next.invokeInt(new Object[] {buffer, valid, record});
+    }
+    if (result != NO_MORE_RECORDS) {
+      LOG.warn("cuptiActivityGetNextRecord returned {}", result);
+    }
+  }
+}
