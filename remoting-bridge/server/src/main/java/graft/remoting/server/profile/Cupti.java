@@ -9,7 +9,9 @@ import com.sun.jna.NativeLibrary;
 import com.sun.jna.Pointer;
 import com.sun.jna.ptr.LongByReference;
 import graft.remoting.device.Memory;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -32,6 +34,9 @@ public final class Cupti {
   private static final int NO_MORE_RECORDS = 12; // CUPTI_ERROR_MAX_LIMIT_REACHED
   private static final int OURS = 3; // CUPTI_EXTERNAL_CORRELATION_KIND_CUSTOM0
   private static final long BUFFER = 256 << 10;
+
+  /** So many names of kernels are kept for the next record with them. */
+  private static final int MOST_NAMES = 4096;
 
   private static final List<Integer> KINDS =
       List.of(
@@ -61,6 +66,9 @@ public final class Cupti {
 
   @GuardedBy("this")
   private final Numbers numbers = new Numbers();
+
+  @GuardedBy("this")
+  private final Map<String, String> names = new HashMap<>();
 
   private boolean isRegistered;
   private boolean isOn;
@@ -188,12 +196,19 @@ public final class Cupti {
       if (CuptiRecords.kind(at) == CuptiRecords.EXTERNAL_CORRELATION) {
         numbers.name(CuptiRecords.numbered(at), (int) CuptiRecords.number(at));
       } else {
-        CuptiRecords.work(at).ifPresent(numbers::add);
+        CuptiRecords.work(at, this::oneCopy).ifPresent(numbers::add);
       }
       result = next.invokeInt(new Object[] {buffer, valid, record});
     }
     if (result != NO_MORE_RECORDS) {
       LOG.warn("cuptiActivityGetNextRecord returned {}", result);
     }
+  }
+
+  private synchronized String oneCopy(String name) {
+    if (names.size() >= MOST_NAMES) {
+      names.clear();
+    }
+    return names.computeIfAbsent(name, same -> same);
   }
 }

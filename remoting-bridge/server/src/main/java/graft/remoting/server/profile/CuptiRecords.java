@@ -3,6 +3,7 @@ package graft.remoting.server.profile;
 import graft.remoting.device.Memory;
 import java.util.List;
 import java.util.Optional;
+import java.util.function.UnaryOperator;
 
 /**
  * Reads CUPTI's records. Each version of the library only adds fields at their ends: the offsets
@@ -39,10 +40,14 @@ final class CuptiRecords {
     return Memory.getInt(record + 16);
   }
 
-  /** Returns the work that a record describes; empty for records of another kind. */
-  static Optional<WorkRecord> work(long record) {
+  /**
+   * Returns the work that a record describes; empty for records of another kind.
+   *
+   * @param names returns the one copy of a kernel's name, which a program may launch often
+   */
+  static Optional<WorkRecord> work(long record, UnaryOperator<String> names) {
     return switch (kind(record)) {
-      case CONCURRENT_KERNEL -> Optional.of(kernel(record));
+      case CONCURRENT_KERNEL -> Optional.of(kernel(record, names));
       case MEMCPY -> Optional.of(copy(record, 44));
       case MEMCPY_BETWEEN_DEVICES -> Optional.of(copy(record, 60));
       case MEMSET -> Optional.of(fill(record));
@@ -50,7 +55,7 @@ final class CuptiRecords {
     };
   }
 
-  private static WorkRecord kernel(long record) {
+  private static WorkRecord kernel(long record, UnaryOperator<String> names) {
     long name = Memory.getLong(record + 104);
     return new WorkRecord(
         Memory.getInt(record + 92),
@@ -58,7 +63,7 @@ final class CuptiRecords {
         Memory.getLong(record + START),
         Memory.getLong(record + END),
         0,
-        name == 0 ? "" : Memory.string(name, LONGEST_NAME),
+        name == 0 ? "" : names.apply(Memory.string(name, LONGEST_NAME)),
         three(record + 52),
         three(record + 64),
         three(record + 76),
