@@ -174,6 +174,15 @@ static int capture_info(void *stream, int *status, uint64_t *id, void **graph, b
                                     dependencies ? DEPENDENCIES : 0, &last.count);
 }
 
+int graft_not_for_captures(void *stream) {
+  enum { NONE, ACTIVE, INVALIDATED }; /* CUstreamCaptureStatus */
+  int status = NONE;
+  if (!graft_captures_are_open() || capture_info(stream, &status, NULL, NULL, false) || status == NONE) return GRAFT_OK;
+  if (status == INVALIDATED) return GRAFT_STREAM_CAPTURE_INVALIDATED;
+  invalidate(stream);
+  return GRAFT_STREAM_CAPTURE_UNSUPPORTED;
+}
+
 bool graft_captures_none(uint64_t *begun_by_now) {
   *begun_by_now = __atomic_load_n(&begun_calls, __ATOMIC_SEQ_CST);
   return __atomic_load_n(&returned_calls, __ATOMIC_SEQ_CST) == *begun_by_now && !graft_captures_are_open();

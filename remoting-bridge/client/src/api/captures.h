@@ -18,6 +18,9 @@ bool graft_captures_none(uint64_t *begun);
 int graft_uncaptured(void);
 /* The same for a call with a stream, which is allowed if that stream is captured. */
 int graft_uncaptured_but(void *stream);
+/* For a call with a stream that CUDA does not capture: 0, or STREAM_CAPTURE_UNSUPPORTED if the stream is captured, which the call makes invalid, or
+ * STREAM_CAPTURE_INVALIDATED if its capture is invalid. Asks the server only while a capture is open. */
+int graft_not_for_captures(void *stream);
 /* Takes note that a stream, or a context with its streams, is destroyed. */
 void graft_capture_forget(const void *stream);
 void graft_captures_end(const struct graft_object *context);

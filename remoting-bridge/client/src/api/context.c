@@ -221,6 +221,7 @@ static void ended(struct graft_object *context) {
   graft_storage_drop(context);
   graft_captures_end(context);
   graft_range_remove_of(context);
+  context->u.context.ends++;
   context->u.context.destroyed = true;
 }
 
@@ -340,6 +341,24 @@ GRAFT_EXPORT int cuCtxGetCurrent(void *pctx) {
   return 0;
 }
 
+/* A context that is gone may be made current: calls in it say so. */
+static struct graft_object *bindable(void *context) {
+  struct graft_object *object = graft_object(GRAFT_CONTEXT, context);
+  return !object && graft_object_is_gone(GRAFT_CONTEXT, context) ? context : object;
+}
+
+/* Whether the client may make a context current for itself. */
+static bool is_usable(const void *context) {
+  const struct graft_object *object = graft_object(GRAFT_CONTEXT, context);
+  return object && (!object->u.context.destroyed || object->u.context.primary);
+}
+
+int graft_context_set(void *context) {
+  return !context || is_usable(context) ? cuCtxSetCurrent(context) : GRAFT_CONTEXT_IS_DESTROYED;
+}
+
+int graft_context_push(void *context) { return is_usable(context) ? cuCtxPushCurrent_v2(context) : GRAFT_CONTEXT_IS_DESTROYED; }
+
 GRAFT_EXPORT int cuCtxSetCurrent(void *context) {
   int r = graft_ready();
   if (r) return r;
@@ -347,9 +366,8 @@ GRAFT_EXPORT int cuCtxSetCurrent(void *context) {
     if (thread.depth) thread.depth--;
     return 0;
   }
-  struct graft_object *object = graft_object(GRAFT_CONTEXT, context);
+  struct graft_object *object = bindable(context);
   if (!object) return GRAFT_INVALID_CONTEXT;
-  if (object->u.context.destroyed && !object->u.context.primary) return GRAFT_CONTEXT_IS_DESTROYED;
   if (!thread.depth) thread.depth = 1;
   thread.stack[thread.depth - 1] = object;
   return 0;
@@ -358,7 +376,7 @@ GRAFT_EXPORT int cuCtxSetCurrent(void *context) {
 GRAFT_EXPORT int cuCtxPushCurrent_v2(void *context) {
   int r = graft_ready();
   if (r) return r;
-  struct graft_object *object = graft_object(GRAFT_CONTEXT, context);
+  struct graft_object *object = bindable(context);
   if (!object) return GRAFT_INVALID_CONTEXT;
   if (thread.depth == STACK) return GRAFT_OUT_OF_MEMORY;
   thread.stack[thread.depth++] = object;
@@ -428,7 +446,9 @@ GRAFT_EXPORT int cuCtxDestroy_v2(void *context) {
   int r = graft_ready();
   if (r) return r;
   struct graft_object *object = graft_object(GRAFT_CONTEXT, context);
-  if (!object || object->u.context.primary || object->u.context.destroyed) return GRAFT_INVALID_CONTEXT;
+  if (graft_object_is_gone(GRAFT_CONTEXT, context)) return GRAFT_CONTEXT_IS_DESTROYED;
+  if (!object || object->u.context.primary) return GRAFT_INVALID_CONTEXT;
+  if (object->u.context.destroyed) return GRAFT_CONTEXT_IS_DESTROYED;
   graft_work_context_ends(object);
   ended(object);
   if (thread.depth && thread.stack[thread.depth - 1] == object) thread.depth--;

@@ -28,6 +28,9 @@ static inline int graft_in_context(void) {
   struct graft_object *context;
   return graft_context_need(&context);
 }
+/* As cuCtxSetCurrent and cuCtxPushCurrent, but for a context that is gone. */
+int graft_context_set(void *context);
+int graft_context_push(void *context);
 /* graft_context_need for work in a stream, which must belong to the session of the current context. */
 int graft_context_need_for(const void *stream, struct graft_object **context);
 /* graft_context_need that also gives a context that has failed. */

@@ -68,7 +68,7 @@ GRAFT_EXPORT int cuCtxSetFlags(unsigned int flags) {
 
 GRAFT_EXPORT int cuCtxGetId(void *context, void *id) {
   struct graft_object *object = context ? graft_object(GRAFT_CONTEXT, context) : graft_context_current();
-  if (!object) return GRAFT_INVALID_CONTEXT;
+  if (!object) return graft_object_is_gone(GRAFT_CONTEXT, context) ? GRAFT_CONTEXT_IS_DESTROYED : GRAFT_INVALID_CONTEXT;
   if (!id) return GRAFT_INVALID_VALUE;
   *(uint64_t *)id = object->u.context.serial;
   return 0;

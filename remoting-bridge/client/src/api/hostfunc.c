@@ -70,7 +70,7 @@ static void *listener(void *session) {
       pthread_mutex_unlock(&q->lock);
       continue;
     }
-    bool mirrored = graft_mirrors && callback->context && !cuCtxSetCurrent(callback->context);
+    bool mirrored = graft_mirrors && callback->context && !graft_context_set(callback->context);
     if (mirrored) graft_mirrors_before_host_function(&callback->behind);
     if (callback->function) {
       callback->function(callback->data);
@@ -146,7 +146,7 @@ static int add(struct graft_callback *callback) {
   GRAFT_IN_CONTEXT_OF(callback->stream);
   struct graft_object *context;
   int r = graft_context_need_for(callback->stream, &context);
-  if (r) return r;
+  if (r || (callback->stream_callback && (r = graft_not_for_captures(callback->stream)))) return r;
   graft_context_set_busy(context);
   callback->context = context;
   callback->replayed = graft_stream_captures(callback->stream);

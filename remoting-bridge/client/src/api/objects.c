@@ -22,7 +22,7 @@ static struct {
 } spare = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 static void keep(struct graft_object *object) {
-  object->magic = 0;
+  if (object->magic) object->magic = GRAFT_OBJECT_GONE;
   object->next = NULL;
   pthread_mutex_lock(&spare.lock);
   *(spare.first ? &spare.last->next : &spare.first) = object;
@@ -168,7 +168,7 @@ void graft_object_free(int kind, void *handle) {
   } else if (kind == GRAFT_EVENT) {
     free(object->u.event.behind);
   }
-  object->magic = 0;
+  object->magic = GRAFT_OBJECT_GONE;
   struct graft_ids *ids = ids_of(object->session, kind);
   pthread_mutex_lock(&ids->lock);
   if (is_named(kind)) forget(ids, object);
@@ -182,7 +182,8 @@ void graft_object_free(int kind, void *handle) {
   } else if (kind == GRAFT_NODE) {
     free(object->u.node.parameters);
   }
-  keep(object);
+  /* A thread may have a context that is gone as its current one, and streams, modules and memory name it. */
+  if (kind != GRAFT_CONTEXT || !object->u.context.destroyed) keep(object);
 }
 
 /* ---- Handles among a call's parameters ---- */
@@ -218,6 +219,7 @@ static int find(int kind, const void *handle, uint64_t *id, struct graft_session
   *session = NULL;
   if (kind == GRAFT_STREAM) return graft_stream_id(handle, id, session);
   *id = 0;
+  if (kind == GRAFT_CONTEXT && graft_object_is_gone(kind, handle)) return GRAFT_CONTEXT_IS_DESTROYED;
   return handle ? invalid(kind) : 0;
 }
 

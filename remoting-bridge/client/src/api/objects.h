@@ -39,7 +39,8 @@ struct graft_object {
       int device;
       bool primary;
       bool destroyed;
-      bool busy; /* work was queued since the program last waited for the legacy stream; atomic */
+      unsigned ends; /* how often it has ended: a primary context is made again behind the same handle */
+      bool busy;     /* work was queued since the program last waited for the legacy stream; atomic */
       unsigned flags;
       uint64_t serial;
       struct graft_storage *storage;
@@ -69,8 +70,9 @@ struct graft_object {
       struct graft_behind *behind; /* by its waits for events (memory/ordering.c) */
     } stream;
     struct {
-      bool shared;                 /* with other processes */
-      struct graft_behind *behind; /* when it was last recorded */
+      bool shared;                  /* with other processes */
+      struct graft_object *context; /* NULL for another process's */
+      struct graft_behind *behind;  /* when it was last recorded */
     } event;
     struct {
       size_t row, height, depth; /* row in bytes; once the array is measured (memory/array.c) */
@@ -80,6 +82,7 @@ struct graft_object {
       struct graft_object *functions;
       struct graft_object *module;
       struct graft_object *context; /* of a module; NULL for a library */
+      unsigned ends;                /* of the context, when the module was loaded */
       pthread_mutex_t lock;
       struct graft_kept_image *image;         /* of a library of a program that uses several servers */
       struct graft_counterpart *counterparts; /* the same library at other servers */
@@ -113,6 +116,7 @@ struct graft_object {
 } __attribute__((aligned(16)));
 
 #define GRAFT_OBJECT_MAGIC 0x54465247u
+#define GRAFT_OBJECT_GONE 0x454e4f47u /* the magic of memory whose object is gone */
 
 /* The object behind a handle, NULL if the handle is not one of that kind. */
 static inline struct graft_object *graft_object(int kind, const void *handle) {
@@ -121,6 +125,17 @@ static inline struct graft_object *graft_object(int kind, const void *handle) {
    * handles or mistakes, and are not dereferenced. */
   if ((uintptr_t)handle < 65536 || (uintptr_t)handle % 16) return NULL;
   return object->magic == GRAFT_OBJECT_MAGIC && object->kind == kind ? object : NULL;
+}
+/* Whether a handle is that of an object that is gone. A context's stays recognizable, others only until the memory is another object's. */
+static inline bool graft_object_is_gone(int kind, const void *handle) {
+  const struct graft_object *object = handle;
+  if ((uintptr_t)handle < 65536 || (uintptr_t)handle % 16) return false;
+  return object->magic == GRAFT_OBJECT_GONE && object->kind == kind;
+}
+/* Whether a module's context is gone, and the module with it. */
+static inline bool graft_module_has_ended(const struct graft_object *module) {
+  const struct graft_object *context = module->u.library.context;
+  return context && (context->u.context.destroyed || context->u.context.ends != module->u.library.ends);
 }
 /* An object without an id of its own. */
 struct graft_object *graft_object_shell(struct graft_session *session, int kind);

@@ -71,6 +71,7 @@ GRAFT_EXPORT int cuStreamGetDevice(void *handle, void *device) {
   int r = cuStreamGetCtx(handle, &context);
   if (r) return r;
   if (!device) return GRAFT_INVALID_VALUE;
+  if ((r = graft_not_for_captures(handle))) return r;
   *(int *)device = context->u.context.device;
   return 0;
 }
@@ -80,6 +81,7 @@ GRAFT_EXPORT int cuStreamGetFlags(void *handle, void *flags) {
   int r = graft_stream_find(handle, &stream);
   if (r) return r;
   if (!flags) return GRAFT_INVALID_VALUE;
+  if ((r = graft_not_for_captures(handle))) return r;
   *(unsigned *)flags = stream ? stream->u.stream.flags : 0;
   return 0;
 }
@@ -98,6 +100,7 @@ GRAFT_EXPORT int cuStreamGetId(void *handle, void *id) {
   int r = graft_stream_find(handle, &stream);
   if (r) return r;
   if (!id) return GRAFT_INVALID_VALUE;
+  if ((r = graft_not_for_captures(handle))) return r;
   *(uint64_t *)id = stream ? stream->u.stream.serial : handle == (void *)2 ? 2 : 1;
   return 0;
 }

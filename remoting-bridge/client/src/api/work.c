@@ -337,7 +337,7 @@ static void read_times(const struct graft_object *context, uint64_t deadline, bo
       at = &span->next;
       continue;
     }
-    bool current = !cuCtxPushCurrent_v2(span->work.context);
+    bool current = !graft_context_push(span->work.context);
     enum answer answer = current ? report_span(span, pass, is_asked) : TOLD;
     while (answer != TOLD && graft_now() < deadline) {
       usleep(1000);
@@ -365,7 +365,7 @@ static void end_recording(void) {
   if (graft_work_is_heard || first) return;
   for (struct clock *clock = clocks; clock; clock = clock->next) {
     void *popped;
-    if (!clock->is_recorded || cuCtxPushCurrent_v2(clock->context)) continue;
+    if (!clock->is_recorded || graft_context_push(clock->context)) continue;
     graft_work_times_end();
     clock->is_recorded = false;
     cuCtxPopCurrent_v2(&popped);

@@ -195,9 +195,9 @@ static int await_others(const struct graft_object *exec) {
   const struct graft_pageable *parts = graft_pageable_parts(exec);
   struct graft_object *context = parts ? graft_mirrors_behind(parts) : NULL, *current = graft_context_current();
   int r = GRAFT_OK;
-  if (context && context != current) r = cuCtxSetCurrent(context);
+  if (context && context != current) r = graft_context_set(context);
   if (context && !r) r = rpc_graftContextSynchronize();
-  if (context && context != current) cuCtxSetCurrent(current);
+  if (context && context != current) graft_context_set(current);
   graft_session_use(was);
   return r;
 }

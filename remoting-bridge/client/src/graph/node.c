@@ -32,6 +32,7 @@ struct travelling {
   void *function, *event, *child, *source, *target, *context;
   const uint8_t *data;
   unsigned bytes;
+  bool is_packed; /* the program gave a kernel's parameters in a buffer */
   uint64_t callback;
   uint8_t room[PARAMETERS];
 };
@@ -39,6 +40,7 @@ struct travelling {
 /* The parameters as the program gave them, with copies of what they point to, since the program may ask for them. */
 struct graft_node_parameters {
   struct graft_node_params params;
+  bool is_packed;
   void *bodies[MAX_BODIES];
   uint8_t data[];
 };
@@ -69,6 +71,7 @@ static int prepare(struct graft_object *graph, const struct graft_node_params *g
   t->function = t->event = t->child = t->source = t->target = t->context = NULL;
   t->data = NULL;
   t->bytes = 0;
+  t->is_packed = false;
   t->callback = 0;
   switch (given->type) {
     case GRAFT_NODE_KERNEL: {
@@ -78,6 +81,7 @@ static int prepare(struct graft_object *graph, const struct graft_node_params *g
       t->function = function;
       t->context = k->context;
       r = graft_launch_pack(function, k->parameters, k->extra, t->room, &t->data, &t->bytes);
+      t->is_packed = k->extra && *k->extra;
       if (!t->bytes) t->data = NULL;
       k->function = k->kernel = k->context = NULL;
       k->parameters = k->extra = NULL;
@@ -148,6 +152,7 @@ static struct graft_node_parameters *copy_of(const struct graft_node_params *giv
   struct graft_node_parameters *p = malloc(sizeof *p + count * sizeof(void *) + t->bytes + 8);
   if (!p) return NULL;
   p->params = *given;
+  p->is_packed = t->is_packed;
   void **pointers = (void **)(void *)p->data;
   uint8_t *values = p->data + count * sizeof(void *);
   if (t->bytes) memcpy(values, t->data, t->bytes);
@@ -172,6 +177,14 @@ static void keep(struct graft_object *node, struct graft_node_parameters *parame
   free(node->u.node.parameters);
   node->u.node.parameters = parameters;
   pthread_mutex_unlock(&lock);
+}
+
+bool graft_node_is_packed(const void *handle) {
+  const struct graft_object *node = graft_object(GRAFT_NODE, handle);
+  pthread_mutex_lock(&lock);
+  bool is = node && node->u.node.parameters && node->u.node.parameters->is_packed;
+  pthread_mutex_unlock(&lock);
+  return is;
 }
 
 void graft_node_of(void *handle, void *graph) {

@@ -2,6 +2,7 @@
 #ifndef GRAFT_NODE_H
 #define GRAFT_NODE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -96,6 +97,8 @@ int graft_node_add(void **node, void *graph, const void **dependencies, const vo
 int graft_node_set(void *exec, void *node, const struct graft_node_params *given);
 /* The parameters of a node of that type. The server is asked for those of a captured node. */
 int graft_node_get(void *handle, int type, const struct graft_node_params **params);
+/* Whether the program gave the parameters of a kernel node in a buffer (CU_LAUNCH_PARAM_BUFFER_POINTER). Those of a captured node are not known. */
+bool graft_node_is_packed(const void *node);
 /* Enters a node into its graph, with which it ends. */
 void graft_node_of(void *node, void *graph);
 void graft_node_detach(struct graft_object *node);

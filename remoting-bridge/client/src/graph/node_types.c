@@ -7,6 +7,7 @@
 #include "graft_rpc.h"
 #include "graph/node.h"
 #include "memory/pageable.h"
+#include "module/launch.h"
 
 /* The older structure of a kernel's parameters ends after the field extra. */
 #define KERNEL_V1 56
@@ -50,6 +51,15 @@ GRAFT_EXPORT int cuGraphExecKernelNodeSetParams_v2(void *exec, void *node, void 
 }
 GRAFT_EXPORT int cuGraphKernelNodeGetParams(void *node, void *params) { return get_kernel(node, params, true); }
 GRAFT_EXPORT int cuGraphKernelNodeGetParams_v2(void *node, void *params) { return get_kernel(node, params, false); }
+
+/* The driver makes no cooperative launch of packed parameters. */
+GRAFT_EXPORT int cuGraphKernelNodeSetAttribute(void *node, int attribute, const void *value) {
+  int r = graft_ready(), cooperative = 0;
+  if (r) return r;
+  if (attribute == GRAFT_COOPERATIVE && value) memcpy(&cooperative, value, sizeof cooperative);
+  if (cooperative && graft_node_is_packed(node)) return GRAFT_INVALID_VALUE;
+  return rpc_cuGraphKernelNodeSetAttribute(node, attribute, value);
+}
 
 static struct graft_node_params copy_params(const void *given, void *context) {
   struct graft_node_params p = {.type = GRAFT_NODE_MEMCPY, .u.copy.context = context};

@@ -253,6 +253,7 @@ GRAFT_EXPORT int cuMemcpyPeerAsync(uint64_t to, void *to_context, uint64_t from,
   int r = graft_ready();
   if (r) return r;
   if (!is_context(to_context) || !is_context(from_context)) return GRAFT_INVALID_CONTEXT;
+  if ((r = graft_not_for_captures(stream))) return r;
   return copy_memory(to, from, bytes, stream, false, TO_DEVICE | FROM_DEVICE);
 }
 
@@ -290,7 +291,7 @@ GRAFT_EXPORT int cuMemcpyBatchAsync_v2(void *to, void *from, void *sizes, size_t
   int r = graft_ready();
   if (r) return r;
   if (!graft_context_current() || !are_attributes(attributes, indices, attribute_count, count)) return GRAFT_INVALID_VALUE;
-  if (graft_stream_captures(stream)) return GRAFT_STREAM_CAPTURE_UNSUPPORTED;
+  if ((r = graft_not_for_captures(stream))) return r;
   for (size_t i = 0; i < count; i++) {
     if (!((size_t *)sizes)[i] || !((uint64_t *)to)[i] || !((uint64_t *)from)[i]) return GRAFT_INVALID_VALUE;
   }

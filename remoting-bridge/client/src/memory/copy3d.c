@@ -331,7 +331,10 @@ static int copy3d(struct copy3d c, void *stream, bool wait) {
 }
 
 /* CUDA_MEMCPY3D_PEER has contexts where CUDA_MEMCPY3D has reserved fields; the addresses identify the devices. */
-GRAFT_EXPORT int cuMemcpy3DPeerAsync(void *p, void *stream) { return cuMemcpy3DAsync_v2(p, stream); }
+GRAFT_EXPORT int cuMemcpy3DPeerAsync(void *p, void *stream) {
+  int r = p ? graft_not_for_captures(stream) : GRAFT_OK;
+  return r ? r : cuMemcpy3DAsync_v2(p, stream);
+}
 GRAFT_EXPORT int cuMemcpy3DPeer(void *p) { return cuMemcpy3D_v2(p); }
 
 static int copy2d(const void *p, void *stream, bool wait) {

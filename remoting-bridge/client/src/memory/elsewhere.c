@@ -76,7 +76,7 @@ static int reach(void *stream) {
   const struct graft_object *object = graft_object(GRAFT_STREAM, stream);
   bool foreign = object && object->session != graft_session_current();
   if (graft_stream_captures(stream)) return GRAFT_STREAM_CAPTURE_UNSUPPORTED;
-  if (foreign && cuCtxPushCurrent_v2(object->u.stream.context)) return GRAFT_INVALID_HANDLE;
+  if (foreign && graft_context_push(object->u.stream.context)) return GRAFT_INVALID_HANDLE;
   int r = graft_stream_reach(stream);
   if (foreign) cuCtxPopCurrent_v2(NULL);
   return r;
@@ -94,7 +94,7 @@ bool graft_visit_begin(struct graft_visit *visit, struct graft_session *session,
   if (visit->settles && (*error = reach(stream))) return true;
   const struct graft_object *object = graft_object(GRAFT_STREAM, visit->stream);
   context = object ? object->u.stream.context : graft_context_in(session);
-  *error = context ? cuCtxPushCurrent_v2(context) : GRAFT_INVALID_CONTEXT;
+  *error = context ? graft_context_push(context) : GRAFT_INVALID_CONTEXT;
   return true;
 }
 
@@ -161,7 +161,7 @@ static void pass_piece(struct pipe *pipe, size_t *done, int r) {
 static void *read_pieces(void *argument) {
   struct pipe *pipe = argument;
   size_t count = (pipe->bytes + PIECE - 1) / PIECE;
-  int r = cuCtxPushCurrent_v2(pipe->context);
+  int r = graft_context_push(pipe->context);
   if (r) pass_piece(pipe, &pipe->read, r);
   for (size_t i = 0; i < count && !r; i++) {
     r = await_piece(pipe, &pipe->written, i < PIECES ? 0 : i - PIECES + 1);
@@ -197,7 +197,7 @@ static int copy_alone(struct pipe *pipe, uint64_t to) {
   int r = GRAFT_OK;
   for (size_t i = 0; i * PIECE < pipe->bytes && !r; i++) {
     size_t bytes = piece_at(pipe->bytes, i);
-    r = cuCtxPushCurrent_v2(pipe->context);
+    r = graft_context_push(pipe->context);
     if (!r) {
       r = cuMemcpyDtoH_v2(pipe->memory, pipe->from + i * PIECE, bytes);
       cuCtxPopCurrent_v2(NULL);
@@ -218,7 +218,7 @@ int graft_copy_between(struct graft_session *to_session, uint64_t to, struct gra
       .lock = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER, .context = source, .from = from, .bytes = bytes};
   pipe.memory = malloc(bytes > PIECE ? PIECES * PIECE : bytes);
   if (!pipe.memory) return GRAFT_OUT_OF_MEMORY;
-  if (!(r = cuCtxPushCurrent_v2(target))) {
+  if (!(r = graft_context_push(target))) {
     pthread_t reader;
     bool helped = bytes > PIECE && start_reader(&reader, &pipe);
     r = helped ? write_pieces(&pipe, to) : copy_alone(&pipe, to);

@@ -74,6 +74,7 @@ GRAFT_EXPORT int cuLibraryGetManaged(void *pointer, void *bytes, void *library, 
   if (r) return r;
   if (graft_several_servers) return graft_not_served("a __managed__ variable in a program that uses several servers");
   if (!name || !*name || (!pointer && !bytes)) return GRAFT_INVALID_VALUE;
+  if (graft_object_is_gone(GRAFT_LIBRARY, library)) return GRAFT_NOT_FOUND;
   unsigned char *contents = malloc(chunk);
   if (!contents) return GRAFT_OUT_OF_MEMORY;
   r = rpc_graftLibraryGetManaged(library, name, &base, &size, contents, chunk);
@@ -84,6 +85,7 @@ GRAFT_EXPORT int cuLibraryGetManaged(void *pointer, void *bytes, void *library, 
                                         .bytes = size,
                                         .memory = GRAFT_MEMORY_MANAGED,
                                         .flags = 1,
+                                        .lasts = true,
                                         .context = context,
                                         .view = base,
                                         .hints = {.home = -2, .reader = -2}});
@@ -93,7 +95,7 @@ GRAFT_EXPORT int cuLibraryGetManaged(void *pointer, void *bytes, void *library, 
 }
 
 static bool managed(uint64_t pointer, size_t bytes, struct graft_range *range) {
-  return graft_range_find(pointer, range) && range->memory == GRAFT_MEMORY_MANAGED &&
+  return graft_range_find(pointer, range) && range->memory == GRAFT_MEMORY_MANAGED && !graft_range_has_ended(range) &&
          bytes <= range->bytes - (pointer - range->base);
 }
 
@@ -141,7 +143,7 @@ GRAFT_EXPORT int cuMemPrefetchAsync(uint64_t pointer, size_t bytes, int device, 
   if (r) return r;
   if (!bytes || !managed(pointer, bytes, &range)) return GRAFT_INVALID_VALUE;
   if (!is_place(device)) return GRAFT_INVALID_DEVICE;
-  if ((r = graft_id(context->session, GRAFT_STREAM, stream, &id))) return r;
+  if ((r = graft_id(context->session, GRAFT_STREAM, stream, &id)) || (r = graft_not_for_captures(stream))) return r;
   range.hints.fetched = true;
   range.hints.fetched_to = device;
   graft_range_hint(range.base, &range.hints);
@@ -180,7 +182,7 @@ GRAFT_EXPORT int cuMemDiscardBatchAsync(void *pointers, void *sizes, size_t coun
     if (!managed(((uint64_t *)pointers)[i], ((size_t *)sizes)[i], &range)) return GRAFT_INVALID_VALUE;
   }
   r = graft_id(graft_session_current(), GRAFT_STREAM, stream, &id);
-  return r ? r : graft_stream_pass(stream);
+  return r || (r = graft_not_for_captures(stream)) ? r : graft_stream_pass(stream);
 }
 
 GRAFT_EXPORT int cuMemDiscardAndPrefetchBatchAsync(void *pointers, void *sizes, size_t count, void *locations, void *indices,
@@ -199,7 +201,7 @@ GRAFT_EXPORT int cuStreamAttachMemAsync(void *stream, uint64_t pointer, size_t b
   if (!managed(pointer, bytes, &range)) return GRAFT_INVALID_VALUE;
   if (flags != ATTACH_GLOBAL && flags != ATTACH_HOST && flags != ATTACH_SINGLE) return GRAFT_INVALID_VALUE;
   if (flags == ATTACH_SINGLE && !stream) return GRAFT_INVALID_VALUE; /* stream 0 is no single stream */
-  if ((r = graft_id(context->session, GRAFT_STREAM, stream, &id))) return r;
+  if ((r = graft_id(context->session, GRAFT_STREAM, stream, &id)) || (r = graft_not_for_captures(stream))) return r;
   graft_mirror_attach((void *)(uintptr_t)range.base, flags != ATTACH_GLOBAL);
   return 0;
 }

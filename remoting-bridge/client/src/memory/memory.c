@@ -92,7 +92,7 @@ static int free_elsewhere(uint64_t pointer, int (*free_here)(uint64_t), int erro
   void *popped;
   if (!graft_range_find_anywhere(pointer, &range) || !range.context || range.context->session == graft_session_current())
     return error;
-  int r = cuCtxPushCurrent_v2(range.context);
+  int r = graft_context_push(range.context);
   if (r) return r;
   r = free_here(pointer);
   cuCtxPopCurrent_v2(&popped);
@@ -165,7 +165,8 @@ static int get_global(int (*ask)(uint64_t *, size_t *, void *, const char *), ui
 }
 
 GRAFT_EXPORT int cuModuleGetGlobal_v2(uint64_t *pointer, size_t *bytes, void *module, const char *name) {
-  return get_global(rpc_cuModuleGetGlobal_v2, pointer, bytes, module, name);
+  int r = get_global(rpc_cuModuleGetGlobal_v2, pointer, bytes, module, name);
+  return r == GRAFT_INVALID_HANDLE && graft_object_is_gone(GRAFT_MODULE, module) ? GRAFT_NOT_FOUND : r;
 }
 
 GRAFT_EXPORT int cuLibraryGetGlobal(uint64_t *pointer, size_t *bytes, void *library, const char *name) {
@@ -250,7 +251,7 @@ static int free_host(uint64_t address) {
   } else if (!graft_region_free_pinned(pointer, waited)) {
     graft_shadow_free(pointer); /* unless graft_mirror_end has freed it */
   }
-  return 0;
+  return graft_range_has_ended(&range) ? GRAFT_INVALID_VALUE : GRAFT_OK; /* the driver has freed it with its context */
 }
 
 GRAFT_EXPORT int cuMemFreeHost(void *pointer) {
@@ -301,7 +302,7 @@ GRAFT_EXPORT int cuMemHostUnregister(void *pointer) {
 
 static bool pinned(const void *pointer, struct graft_range *range) {
   return graft_range_find((uintptr_t)pointer, range) &&
-         (range->memory == GRAFT_MEMORY_PINNED || range->memory == GRAFT_MEMORY_REGISTERED);
+         (range->memory == GRAFT_MEMORY_REGISTERED || (range->memory == GRAFT_MEMORY_PINNED && !graft_range_has_ended(range)));
 }
 
 /* Whether kernels of several servers could get memory of a file that is shared, as that in which NCCL's ranks poll: each server would have a copy

@@ -60,7 +60,7 @@ static void finish_work(struct graft_mirror_list *list) {
   graft_mirrors_work(list);
   if (list->over == list->works) return;
   for (int i = 0; i < GRAFT_MIRROR_CONTEXTS && list->contexts[i]; i++) {
-    if (!cuCtxSetCurrent(list->contexts[i])) rpc_graftContextDrain();
+    if (!graft_context_set(list->contexts[i])) rpc_graftContextDrain();
     list->contexts[i] = NULL;
   }
   list->over = list->works;

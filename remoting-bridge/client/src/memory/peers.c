@@ -34,7 +34,7 @@ static uint32_t number_of(const struct link *link) { return (uint32_t)(link - &l
 /* Has the server of one context connect to the session of the other. */
 static bool connect_to(const struct link *link, struct graft_object *from, const struct graft_object *to) {
   uint8_t ticket[GRAFT_TICKET];
-  if (!graft_session_ticket(to->session, ticket) || cuCtxPushCurrent_v2(from)) return false;
+  if (!graft_session_ticket(to->session, ticket) || graft_context_push(from)) return false;
   int r = rpc_graftPeerOpen(number_of(link), ticket);
   cuCtxPopCurrent_v2(NULL);
   return r == GRAFT_OK;
@@ -53,13 +53,13 @@ static bool open_link(struct link *link, const struct graft_peer_copy *copy) {
 }
 
 static void close_at(const struct link *link, struct graft_object *context) {
-  if (cuCtxPushCurrent_v2(context)) return;
+  if (graft_context_push(context)) return;
   rpc_graftPeerClose(number_of(link));
   cuCtxPopCurrent_v2(NULL);
 }
 
 static int receive(const struct link *link, const struct graft_peer_copy *copy, uint64_t *number) {
-  int r = cuCtxPushCurrent_v2(copy->target);
+  int r = graft_context_push(copy->target);
   if (r) return r;
   r = rpc_graftPeerReceive(number_of(link), copy->to, copy->bytes, number);
   cuCtxPopCurrent_v2(NULL);
@@ -67,7 +67,7 @@ static int receive(const struct link *link, const struct graft_peer_copy *copy, 
 }
 
 static int send_to(const struct link *link, const struct graft_peer_copy *copy, uint64_t number) {
-  int r = cuCtxPushCurrent_v2(copy->source);
+  int r = graft_context_push(copy->source);
   if (r) return r;
   r = rpc_graftPeerSend(number_of(link), number, copy->from, copy->bytes);
   cuCtxPopCurrent_v2(NULL);
@@ -75,7 +75,7 @@ static int send_to(const struct link *link, const struct graft_peer_copy *copy, 
 }
 
 static int await(const struct link *link, const struct graft_peer_copy *copy, uint64_t number) {
-  int r = cuCtxPushCurrent_v2(copy->target);
+  int r = graft_context_push(copy->target);
   if (r) return r;
   r = rpc_graftPeerAwait(number_of(link), number);
   cuCtxPopCurrent_v2(NULL);

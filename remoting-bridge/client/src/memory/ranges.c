@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "api/objects.h"
 #include "session/parts.h"
 #include "session/session.h"
 
@@ -47,6 +48,7 @@ void graft_range_add(const struct graft_range *range) {
     table->count++;
   }
   table->each[at] = *range;
+  table->each[at].ends = range->context ? range->context->u.context.ends : 0;
   table->each[at].serial = __atomic_add_fetch(&last_serial, 1, __ATOMIC_RELAXED);
   pthread_rwlock_unlock(&table->lock);
 }
@@ -106,6 +108,11 @@ void graft_range_remove_of(const struct graft_object *context) {
   }
   table->count = kept;
   pthread_rwlock_unlock(&table->lock);
+}
+
+bool graft_range_has_ended(const struct graft_range *range) {
+  const struct graft_object *context = range->lasts ? NULL : range->context;
+  return context && (context->u.context.destroyed || context->u.context.ends != range->ends);
 }
 
 static bool find(struct graft_ranges *table, uint64_t address, struct graft_range *out) {

@@ -31,6 +31,8 @@ struct graft_range {
   int device;
   struct graft_object *context;
   uint64_t serial;
+  unsigned ends;    /* of the context, when the memory was made: set by graft_range_add */
+  bool lasts;       /* of a library's variable, which no context ends */
   unsigned opened;  /* of another process's memory: how many times it was opened */
   bool mapped;      /* virtual memory, which further mappings may follow without a gap */
   bool of_graph;    /* comes and goes with the launches of a graph */
@@ -52,6 +54,8 @@ bool graft_range_remove(uint64_t base, enum graft_memory memory, struct graft_ra
 void graft_range_remove_within(uint64_t base, uint64_t bytes);
 /* Removes the device memory of a context, which ends with it. Reserved addresses and the memory of graphs do not. */
 void graft_range_remove_of(const struct graft_object *context);
+/* Whether a range's context is gone. Pinned and managed memory is readable and writable until the program frees it, but is no longer CUDA's. */
+bool graft_range_has_ended(const struct graft_range *range);
 bool graft_range_find(uint64_t address, struct graft_range *out);
 /* The same in any session; the calling thread's comes first. */
 bool graft_range_find_anywhere(uint64_t address, struct graft_range *out);

@@ -81,6 +81,35 @@ static int arrived(int r, const void *event) {
   return r || !object || !object->u.event.shared ? r : graft_calls_executed();
 }
 
+GRAFT_EXPORT int cuEventCreate(void **event, unsigned int flags) {
+  struct graft_object *context;
+  int r = graft_context_need(&context);
+  if (r || (r = rpc_cuEventCreate(event, flags))) return r;
+  ((struct graft_object *)*event)->u.event.context = context;
+  return GRAFT_OK;
+}
+
+/* The driver says of an event that is gone, alone or with its context, that the context is, but only to the calls with a context. */
+static int check_event_of_context(const void *event) {
+  const struct graft_object *object = graft_object(GRAFT_EVENT, event);
+  const struct graft_object *context = object ? object->u.event.context : NULL;
+  int r = graft_ready();
+  if (r) return r;
+  if (!event) return GRAFT_INVALID_HANDLE;
+  bool is_gone = graft_object_is_gone(GRAFT_EVENT, event) || (context && context->u.context.destroyed);
+  return is_gone ? GRAFT_CONTEXT_IS_DESTROYED : GRAFT_OK;
+}
+
+GRAFT_EXPORT int cuCtxRecordEvent(void *context, void *event) {
+  int r = check_event_of_context(event);
+  return r ? r : rpc_cuCtxRecordEvent(context, event);
+}
+
+GRAFT_EXPORT int cuCtxWaitEvent(void *context, void *event) {
+  int r = check_event_of_context(event);
+  return r ? r : rpc_cuCtxWaitEvent(context, event);
+}
+
 /* EXTERNAL, the only flag, is for captures. */
 static int check_event(const void *event, const void *stream, unsigned flags) {
   int r = graft_ready();

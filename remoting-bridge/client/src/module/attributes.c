@@ -62,7 +62,7 @@ int graft_function_attribute(struct graft_object *function, int attribute, int d
 }
 
 static int get_attribute(int *value, int attribute, void *handle, int device) {
-  struct graft_object *function = graft_object(GRAFT_FUNCTION, handle);
+  struct graft_object *function = graft_function_of(handle);
   int r = graft_ready();
   if (r) return r;
   if (!function) return GRAFT_INVALID_HANDLE;
@@ -70,7 +70,7 @@ static int get_attribute(int *value, int attribute, void *handle, int device) {
 }
 
 static int set_attribute(void *handle, int attribute, int value, int device) {
-  struct graft_object *function = graft_object(GRAFT_FUNCTION, handle);
+  struct graft_object *function = graft_function_of(handle);
   int r = graft_ready();
   if (r) return r;
   if (!function) return GRAFT_INVALID_HANDLE;
@@ -118,7 +118,7 @@ GRAFT_EXPORT int cuKernelSetAttribute(int attribute, int value, void *kernel, in
 static int set_preference(void *function, int config, int last) {
   int r = graft_usable();
   if (r) return r;
-  if (!graft_object(GRAFT_FUNCTION, function)) return GRAFT_INVALID_HANDLE;
+  if (!graft_function_of(function)) return GRAFT_INVALID_HANDLE;
   return config >= 0 && config <= last ? GRAFT_OK : GRAFT_INVALID_VALUE;
 }
 GRAFT_EXPORT int cuFuncSetCacheConfig(void *function, int config) { return set_preference(function, config, 3); }

@@ -13,6 +13,12 @@
 
 #define LAYOUT 96
 
+struct graft_object *graft_function_of(const void *handle) {
+  struct graft_object *function = graft_object(GRAFT_FUNCTION, handle);
+  const struct graft_object *owner = function ? function->u.function.library : NULL;
+  return owner && graft_module_has_ended(owner) ? NULL : function;
+}
+
 static int set_layout(struct graft_object *function, uint32_t count, const uint32_t *pairs) {
   if (count > 65536) return GRAFT_INVALID_VALUE;
   struct graft_layout *layout = calloc(1, sizeof *layout + count * sizeof *layout->parameter);
@@ -73,7 +79,8 @@ static int get_function(void **out, void *owner, bool library, const char *name)
   if (!out || !name) return GRAFT_INVALID_VALUE;
   struct graft_object *from = graft_object(library ? GRAFT_LIBRARY : GRAFT_MODULE, owner);
   if (!from && !library && (from = graft_object(GRAFT_LIBRARY, owner))) library = true; /* cudart passes libraries here */
-  if (!from) return GRAFT_INVALID_HANDLE;
+  if (!from) return library && graft_object_is_gone(GRAFT_LIBRARY, owner) ? GRAFT_NOT_FOUND : GRAFT_INVALID_HANDLE;
+  if (graft_module_has_ended(from)) return GRAFT_CONTEXT_IS_DESTROYED;
   pthread_mutex_lock(&from->u.library.lock);
   struct graft_object *function = from->u.library.functions;
   while (function && (!function->u.function.name || strcmp(function->u.function.name, name))) function = function->next;
@@ -165,6 +172,7 @@ int graft_module_functions(void *module, void **functions, unsigned int room, un
   int r = graft_ready();
   if (r) return r;
   if (!from) return GRAFT_INVALID_HANDLE;
+  if (graft_module_has_ended(from)) return GRAFT_CONTEXT_IS_DESTROYED;
   unsigned int all;
   if ((r = rpc_cuModuleGetFunctionCount(&all, module))) return r;
   if (room > all) room = all;
@@ -175,6 +183,13 @@ int graft_module_functions(void *module, void **functions, unsigned int room, un
     if (function) own(from, function, false);
   }
   return 0;
+}
+
+GRAFT_EXPORT int cuModuleGetFunctionCount(unsigned int *count, void *module) {
+  const struct graft_object *from = graft_object(GRAFT_MODULE, module);
+  int r = graft_ready();
+  if (!r && from && graft_module_has_ended(from)) r = GRAFT_CONTEXT_IS_DESTROYED;
+  return r ? r : rpc_cuModuleGetFunctionCount(count, module);
 }
 
 GRAFT_EXPORT int cuModuleEnumerateFunctions(void *functions, unsigned int room, void *module) {
@@ -188,7 +203,7 @@ GRAFT_EXPORT int cuModuleEnumerateFunctions(void *functions, unsigned int room, 
 
 GRAFT_EXPORT int cuKernelGetFunction(void *function, void *kernel) {
   /* A kernel can be used wherever a function can, as in the driver. */
-  if (!graft_object(GRAFT_FUNCTION, kernel)) return GRAFT_INVALID_HANDLE;
+  if (!graft_function_of(kernel)) return GRAFT_INVALID_HANDLE;
   if (!function) return GRAFT_INVALID_VALUE;
   int r = graft_in_context();
   if (!r) *(void **)function = kernel;
@@ -196,7 +211,7 @@ GRAFT_EXPORT int cuKernelGetFunction(void *function, void *kernel) {
 }
 
 static int get_name(const char **name, void *handle) {
-  struct graft_object *function = graft_object(GRAFT_FUNCTION, handle);
+  struct graft_object *function = graft_function_of(handle);
   if (!function) return GRAFT_INVALID_HANDLE;
   if (!name) return GRAFT_INVALID_VALUE;
   int r = 0;
@@ -220,7 +235,7 @@ GRAFT_EXPORT int cuFuncGetName(void *name, void *function) {
 }
 
 GRAFT_EXPORT int cuKernelGetLibrary(void *library, void *kernel) {
-  struct graft_object *function = graft_object(GRAFT_FUNCTION, kernel);
+  struct graft_object *function = graft_function_of(kernel);
   if (!function || !function->u.function.is_kernel) return GRAFT_INVALID_HANDLE;
   if (!library) return GRAFT_INVALID_VALUE;
   *(void **)library = function->u.function.library;
@@ -228,7 +243,7 @@ GRAFT_EXPORT int cuKernelGetLibrary(void *library, void *kernel) {
 }
 
 GRAFT_EXPORT int cuFuncGetModule(void *module, void *handle) {
-  struct graft_object *function = graft_object(GRAFT_FUNCTION, handle);
+  struct graft_object *function = graft_function_of(handle);
   int r = graft_usable();
   if (r) return r;
   if (!function) return GRAFT_INVALID_HANDLE;
@@ -251,7 +266,7 @@ GRAFT_EXPORT int cuFuncGetModule(void *module, void *handle) {
 }
 
 static int parameter_info(void *handle, size_t index, size_t *offset, size_t *size) {
-  struct graft_object *function = graft_object(GRAFT_FUNCTION, handle);
+  struct graft_object *function = graft_function_of(handle);
   const struct graft_layout *layout;
   if (!function) return GRAFT_INVALID_HANDLE;
   int r = graft_function_layout(function, &layout);
@@ -263,7 +278,7 @@ static int parameter_info(void *handle, size_t index, size_t *offset, size_t *si
 }
 
 GRAFT_EXPORT int cuKernelGetParamInfo(void *kernel, size_t index, void *offset, void *size) {
-  int r = graft_object(GRAFT_FUNCTION, kernel) ? graft_in_context() : GRAFT_OK;
+  int r = graft_function_of(kernel) ? graft_in_context() : GRAFT_OK;
   return r ? r : parameter_info(kernel, index, offset, size);
 }
 GRAFT_EXPORT int cuFuncGetParamInfo(void *function, size_t index, void *offset, void *size) {
@@ -272,15 +287,13 @@ GRAFT_EXPORT int cuFuncGetParamInfo(void *function, size_t index, void *offset, 
 }
 
 GRAFT_EXPORT int cuFuncIsLoaded(void *state, void *function) {
-  if (!graft_object(GRAFT_FUNCTION, function)) return GRAFT_INVALID_HANDLE;
+  if (!graft_function_of(function)) return GRAFT_INVALID_HANDLE;
   if (!state) return GRAFT_INVALID_VALUE;
   *(int *)state = 1; /* CU_FUNCTION_LOADING_STATE_LOADED: the server loads when it has to */
   return graft_usable();
 }
 
-GRAFT_EXPORT int cuFuncLoad(void *function) {
-  return graft_object(GRAFT_FUNCTION, function) ? graft_usable() : GRAFT_INVALID_HANDLE;
-}
+GRAFT_EXPORT int cuFuncLoad(void *function) { return graft_function_of(function) ? graft_usable() : GRAFT_INVALID_HANDLE; }
 
 GRAFT_EXPORT int cuModuleGetLoadingMode(void *mode) {
   int r = graft_ready();

@@ -23,6 +23,8 @@ struct graft_facts {
   struct graft_answer *answers; /* of occupancy */
 };
 
+/* The function behind a handle; NULL if the handle is none, or that of a function whose module has ended with its context. */
+struct graft_object *graft_function_of(const void *handle);
 /* The caller holds the function's lock; NULL when memory is short. */
 struct graft_facts *graft_facts(struct graft_object *function, int device);
 /* Forgets the remembered occupancy answers. The caller holds the function's lock or is its last user. */

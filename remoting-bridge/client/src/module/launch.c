@@ -128,6 +128,17 @@ static bool has_doubtful_cluster(const struct graft_launch_config *c, const uint
   return false;
 }
 
+/* The driver makes no node of a cooperative launch whose parameters are packed. */
+static bool is_cooperative(const uint8_t *attributes, unsigned count) {
+  for (unsigned i = 0; i < count; i++) {
+    uint32_t id, value;
+    memcpy(&id, attributes + i * GRAFT_LAUNCH_ATTRIBUTE, sizeof id);
+    memcpy(&value, attributes + i * GRAFT_LAUNCH_ATTRIBUTE + 8, sizeof value);
+    if (id == GRAFT_COOPERATIVE && value) return true;
+  }
+  return false;
+}
+
 /* What profilers show of a kernel. The server is asked once for each function. */
 static void describe(struct graft_work *work, struct graft_object *function, int device) {
   enum { SHARED_SIZE = 1, LOCAL_SIZE = 3, REGISTERS = 4 }; /* CUfunction_attribute */
@@ -144,12 +155,13 @@ static int launch(const char *called, void *handle, const struct graft_launch_co
   struct graft_object *context, *function;
   int r = graft_context_need(&context);
   if (r) return r;
-  function = graft_object(GRAFT_FUNCTION, handle);
+  function = graft_function_of(handle);
   if (!function || (function->session != context->session && !function->u.function.is_kernel)) return GRAFT_INVALID_HANDLE;
   if (parameters && extra && *extra == (void *)EXTRA_END) extra = NULL; /* an empty list */
   if (!c->grid[0] || !c->grid[1] || !c->grid[2] || !c->block[0] || !c->block[1] || !c->block[2] || (parameters && extra)) {
     return GRAFT_INVALID_VALUE;
   }
+  if (extra && is_cooperative(attributes, count) && graft_stream_captures(c->stream)) return GRAFT_INVALID_VALUE;
   bool doubtful = is_doubtful(function, c, context) || has_doubtful_cluster(c, attributes, count);
   const uint8_t *data;
   unsigned bytes;
@@ -232,6 +244,6 @@ GRAFT_EXPORT int cuLaunchKernelEx(void *config, void *function, void *parameters
 GRAFT_EXPORT int cuLaunchCooperativeKernel(void *function, unsigned int gx, unsigned int gy, unsigned int gz, unsigned int bx,
                                            unsigned int by, unsigned int bz, unsigned int shared, void *stream, void *parameters) {
   struct graft_launch_config c = {{gx, gy, gz}, {bx, by, bz}, shared, stream, NULL, 0};
-  uint8_t cooperative[GRAFT_LAUNCH_ATTRIBUTE] = {2, 0, 0, 0, 0, 0, 0, 0, 1}; /* COOPERATIVE = 1 */
+  uint8_t cooperative[GRAFT_LAUNCH_ATTRIBUTE] = {GRAFT_COOPERATIVE, 0, 0, 0, 0, 0, 0, 0, 1};
   return launch("cuLaunchCooperativeKernel", function, &c, cooperative, 1, parameters, NULL);
 }

@@ -8,7 +8,7 @@
 #define GRAFT_LAUNCH_ATTRIBUTE 72 /* the bytes of a CUlaunchAttribute */
 #define GRAFT_LAUNCH_ATTRIBUTES 32
 
-enum { GRAFT_CLUSTER_DIMENSION = 4 }; /* CUlaunchAttributeID */
+enum { GRAFT_COOPERATIVE = 2, GRAFT_CLUSTER_DIMENSION = 4 }; /* CUlaunchAttributeID */
 
 struct graft_launch_config { /* CUlaunchConfig */
   unsigned grid[3], block[3], shared;

@@ -159,7 +159,10 @@ static int load_module(void **module, const void *image, unsigned int count, con
   r = send_module(module, is_compiled ? &compiled : &code, &jit, logs, room);
   /* The driver refuses the compiled code: loading the source gives the result, and the compiler's messages. */
   if (is_compiled && r) r = send_module(module, &code, &jit, logs, room);
-  if (!r) ((struct graft_object *)*module)->u.library.context = context;
+  if (!r) {
+    ((struct graft_object *)*module)->u.library.context = context;
+    ((struct graft_object *)*module)->u.library.ends = context->u.context.ends;
+  }
   free(compiled.made);
   free(code.made);
   if (room) {
@@ -253,7 +256,7 @@ GRAFT_EXPORT int cuModuleUnload(void *module) {
   if (r || (r = graft_uncaptured())) return r;
   if (!object) return GRAFT_INVALID_HANDLE;
   graft_functions_drop(object);
-  return rpc_cuModuleUnload(module);
+  return graft_module_has_ended(object) ? GRAFT_CONTEXT_IS_DESTROYED : rpc_cuModuleUnload(module);
 }
 
 GRAFT_EXPORT int cuLibraryUnload(void *library) {

@@ -60,7 +60,7 @@ void graft_answers_forget(struct graft_facts *facts) {
 
 GRAFT_EXPORT int cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *blocks, void *handle, int threads, size_t shared,
                                                                       unsigned int flags) {
-  struct graft_object *context, *function = graft_object(GRAFT_FUNCTION, handle);
+  struct graft_object *context, *function = graft_function_of(handle);
   int r = graft_context_need(&context);
   if (r) return r;
   if (!function) return GRAFT_INVALID_HANDLE;
@@ -80,7 +80,7 @@ GRAFT_EXPORT int cuOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, void *
 }
 
 GRAFT_EXPORT int cuOccupancyAvailableDynamicSMemPerBlock(size_t *bytes, void *handle, int blocks, int threads) {
-  struct graft_object *context, *function = graft_object(GRAFT_FUNCTION, handle);
+  struct graft_object *context, *function = graft_function_of(handle);
   int r = graft_context_need(&context);
   if (r) return r;
   if (!function) return GRAFT_INVALID_HANDLE;
@@ -162,7 +162,7 @@ static int ask_widths(struct graft_object *function, int device, struct cluster_
 }
 
 static int clusters(int *result, void *handle, const void *config, unsigned potential) {
-  struct graft_object *context, *function = graft_object(GRAFT_FUNCTION, handle);
+  struct graft_object *context, *function = graft_function_of(handle);
   int r = graft_context_need(&context);
   if (r) return r;
   if (!function) return GRAFT_INVALID_HANDLE;
@@ -199,7 +199,7 @@ GRAFT_EXPORT int cuOccupancyMaxPotentialClusterSize(void *size, void *function, 
  * own occupancy calculator does; the callback is the program's and runs here. */
 GRAFT_EXPORT int cuOccupancyMaxPotentialBlockSizeWithFlags(void *min_grid, void *block, void *handle, void *size_of, size_t shared,
                                                            int limit, unsigned int flags) {
-  struct graft_object *context, *function = graft_object(GRAFT_FUNCTION, handle);
+  struct graft_object *context, *function = graft_function_of(handle);
   int r = graft_context_need(&context);
   if (r) return r;
   if (!function) return GRAFT_INVALID_HANDLE;
