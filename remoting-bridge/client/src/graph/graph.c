@@ -197,7 +197,7 @@ static int await_others(const struct graft_object *exec) {
   int r = GRAFT_OK;
   if (context && context != current) r = graft_context_set(context);
   if (context && !r) r = rpc_graftContextSynchronize();
-  if (context && context != current) graft_context_set(current);
+  if (context && context != current) cuCtxSetCurrent(current); /* also one that is gone */
   graft_session_use(was);
   return r;
 }
