@@ -62,6 +62,7 @@ uint64_t profiler_time(uint64_t monotonic) {
   if (clock && now.monotonic > from.monotonic) {
     rate = (double)(now.profiler - from.profiler) / (double)(now.monotonic - from.monotonic);
   }
-  /* From the nearer reading, so that little is multiplied by the rate's error. */
-  return now.profiler - (uint64_t)(int64_t)((double)(int64_t)(now.monotonic - monotonic) * rate);
+  /* From the nearer reading, so that little is multiplied by the rate's error, which could take hours ago below zero. */
+  double ago = (double)(int64_t)(now.monotonic - monotonic) * rate;
+  return ago < (double)now.profiler ? now.profiler - (uint64_t)(int64_t)ago : 0;
 }

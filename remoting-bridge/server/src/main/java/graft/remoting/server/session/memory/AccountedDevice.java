@@ -127,17 +127,14 @@ public final class AccountedDevice extends ForwardingDevice {
 
   @Override
   public int cuMemAllocAsync(long dptr, long bytesize, long hStream) {
-    return account.allocate(
-        Kind.MEMORY, bytesize, dptr, () -> next.cuMemAllocAsync(dptr, bytesize, hStream));
+    return account.allocateFromPool(
+        bytesize, dptr, () -> next.cuMemAllocAsync(dptr, bytesize, hStream));
   }
 
   @Override
   public int cuMemAllocFromPoolAsync(long dptr, long bytesize, long pool, long hStream) {
-    return account.allocate(
-        Kind.MEMORY,
-        bytesize,
-        dptr,
-        () -> next.cuMemAllocFromPoolAsync(dptr, bytesize, pool, hStream));
+    return account.allocateFromPool(
+        bytesize, dptr, () -> next.cuMemAllocFromPoolAsync(dptr, bytesize, pool, hStream));
   }
 
   @Override

@@ -40,7 +40,14 @@ final class MemoryAccount {
     PHYSICAL
   }
 
+  /**
+   * An allocation.
+   *
+   * @param context what it ends with; {@link #NO_CONTEXT} if it may outlive its context
+   */
   private record Allocation(long bytes, long context) {}
+
+  private static final long NO_CONTEXT = 0;
 
   /** A call of the driver that allocates memory, and its result. */
   interface Allocator {
@@ -157,13 +164,27 @@ final class MemoryAccount {
    * @param result where the call writes the handle of the memory; 0 if nothing is to be counted yet
    */
   synchronized int allocate(Kind kind, long bytes, long result, Allocator allocator) {
+    return allocate(kind, bytes, result, DeviceState.currentContext(device), allocator);
+  }
+
+  /**
+   * Does the same for memory of a device's pool. It counts until it is freed, whatever becomes of
+   * the context: natively {@code cuMemFreeAsync} of such memory succeeds when the context is gone,
+   * and a guest that destroys contexts must not get beyond its limit.
+   */
+  synchronized int allocateFromPool(long bytes, long result, Allocator allocator) {
+    return allocate(Kind.MEMORY, bytes, result, NO_CONTEXT, allocator);
+  }
+
+  @GuardedBy("this")
+  private int allocate(Kind kind, long bytes, long result, long context, Allocator allocator) {
     if (of(kind).size() >= MOST_ALLOCATIONS || !isWithinSession(bytes) || !takeForGuest(bytes)) {
       return CudaResult.OUT_OF_MEMORY;
     }
     try {
       int code = allocator.allocate();
       if (code == CudaResult.SUCCESS && result != 0) {
-        count(kind, Memory.getLong(result), bytes);
+        count(kind, Memory.getLong(result), bytes, context);
       }
       return code;
     } finally {
@@ -174,11 +195,15 @@ final class MemoryAccount {
 
   /** Counts an allocation that has been made. */
   synchronized void count(Kind kind, long handle, long bytes) {
+    count(kind, handle, bytes, DeviceState.currentContext(device));
+  }
+
+  @GuardedBy("this")
+  private void count(Kind kind, long handle, long bytes, long context) {
     if (handle == 0) {
       return;
     }
-    Allocation before =
-        of(kind).put(handle, new Allocation(bytes, DeviceState.currentContext(device)));
+    Allocation before = of(kind).put(handle, new Allocation(bytes, context));
     change(bytes - (before == null ? 0 : before.bytes()));
   }
 
@@ -191,7 +216,7 @@ final class MemoryAccount {
     return code;
   }
 
-  /** Stops counting the memory of a destroyed context. Physical memory belongs to no context. */
+  /** Stops counting the memory of a destroyed context, which physical and pools' memory outlive. */
   synchronized void forgetContext(long context) {
     for (Kind kind : new Kind[] {Kind.MEMORY, Kind.ARRAY}) {
       of(kind)

@@ -12,6 +12,7 @@ import org.junit.jupiter.api.Test;
 class AccountedDeviceTest {
   private static final long MIB = 1 << 20;
   private static final long ADDRESS = 0x7f0000000000L;
+  private static final long CONTEXT = 0x5000;
 
   /** Accepts every call; its handles are 1, 2 and so on. */
   private static final class Willing implements CudaDevice {
@@ -35,6 +36,28 @@ class AccountedDeviceTest {
 
     @Override
     public int cuMemUnmap(long ptr, long size) {
+      return CudaResult.SUCCESS;
+    }
+
+    @Override
+    public int cuCtxGetCurrent(long context) {
+      Memory.putLong(context, CONTEXT);
+      return CudaResult.SUCCESS;
+    }
+
+    @Override
+    public int cuMemAlloc_v2(long pointer, long bytes) {
+      Memory.putLong(pointer, ADDRESS + ++last);
+      return CudaResult.SUCCESS;
+    }
+
+    @Override
+    public int cuMemAllocAsync(long pointer, long bytes, long stream) {
+      return cuMemAlloc_v2(pointer, bytes);
+    }
+
+    @Override
+    public int cuMemFreeAsync(long pointer, long stream) {
       return CudaResult.SUCCESS;
     }
 
@@ -75,6 +98,21 @@ class AccountedDeviceTest {
     assertThat(device.used()).isEqualTo(MIB);
     device.cuMemRelease(handle);
     assertThat(device.used()).isZero();
+  }
+
+  /** Or a guest could get beyond its limit by contexts that it makes and destroys. */
+  @Test
+  void memoryOfAPoolCountsWhenItsContextIsGone() {
+    try (Scratch pointer = new Scratch(16)) {
+      assertThat(device.cuMemAlloc_v2(pointer.address(), MIB)).isZero();
+      assertThat(device.cuMemAllocAsync(pointer.address() + 8, 2 * MIB, 0)).isZero();
+      device.forgetContext(CONTEXT);
+      assertThat(device.used()).isEqualTo(2 * MIB);
+      assertThat(device.cuMemAllocAsync(pointer.address(), 3 * MIB, 0))
+          .isEqualTo(CudaResult.OUT_OF_MEMORY);
+      assertThat(device.cuMemFreeAsync(Memory.getLong(pointer.address() + 8), 0)).isZero();
+      assertThat(device.used()).isZero();
+    }
   }
 
   @Test
