@@ -73,6 +73,7 @@ struct graft_object {
       bool shared;                  /* with other processes */
       struct graft_object *context; /* NULL for another process's */
       struct graft_behind *behind;  /* when it was last recorded */
+      uint64_t record;              /* the number of its last record, unique in the process; 0 if none is known */
     } event;
     struct {
       size_t row, height, depth; /* row in bytes; once the array is measured (memory/array.c) */

@@ -31,6 +31,7 @@ static _Thread_local struct graft_mirror_list *announced;
 static _Thread_local uint64_t sent_before;
 /* What else is over when the calling thread's next wait has ended. */
 static _Thread_local const struct graft_behind *waited_behind;
+static _Thread_local const struct graft_ordering_wait *waited_event;
 
 struct graft_mirror_list *graft_mirror_list(void) {
   return &graft_parts(graft_session_current())->mirrors;
@@ -224,6 +225,8 @@ uint64_t graft_mirrors_work(struct graft_mirror_list *list) {
 
 void graft_mirrors_waiting(const struct graft_behind *behind) { waited_behind = behind; }
 
+void graft_mirrors_waiting_for(const struct graft_ordering_wait *event) { waited_event = event; }
+
 void graft_mirrors_forget_stream(struct graft_session *session, uint64_t id) {
   if (!graft_mirrors) return;
   struct graft_mirror_list *list = &graft_parts(session)->mirrors;
@@ -322,6 +325,9 @@ static void after(int function, uint64_t first) {
       break;
     case FN_cuEventSynchronize:
     case FN_cuEventQuery:
+      if (waited_event) graft_ordering_wait_end(waited_event, &behind);
+      fetch_all(false, &behind);
+      break;
     case FN_graftRead:
     case FN_graftCopy3DRead: graft_mirrors_fetch(); break;
     default: break;

@@ -8,6 +8,7 @@
 
 struct graft_behind;
 struct graft_object;
+struct graft_ordering_wait;
 struct graft_pageable;
 struct graft_session;
 
@@ -60,6 +61,8 @@ void graft_mirrors_after(struct graft_session *session, int function, uint64_t f
 void graft_mirrors_fetch(void);
 /* What is over besides, when the calling thread's next wait has ended; NULL when it has. */
 void graft_mirrors_waiting(const struct graft_behind *behind);
+/* The event that the calling thread waits for, or asks about, next; NULL when that has ended. */
+void graft_mirrors_waiting_for(const struct graft_ordering_wait *event);
 /* Takes note that a stream is gone. */
 void graft_mirrors_forget_stream(struct graft_session *session, uint64_t id);
 /* Around a host function, with what is over since the stream has reached it. */

@@ -60,6 +60,8 @@ void graft_ordering_recorded(struct graft_ordering *ordering, void *stream, int 
   struct graft_behind **behind = &ordering->event->u.event.behind;
   if (now.count && !*behind) *behind = malloc(sizeof **behind);
   if (*behind) **behind = now;
+  static uint64_t last;
+  ordering->event->u.event.record = __atomic_add_fetch(&last, 1, __ATOMIC_RELAXED);
   pthread_mutex_unlock(&ordering->list->order);
 }
 
@@ -73,6 +75,33 @@ void graft_ordering_awaits(struct graft_ordering *ordering, void *stream, int re
     for (unsigned i = 0; *behind && i < more->count; i++) graft_behind_add(*behind, more->over[i]);
   }
   pthread_mutex_unlock(&ordering->list->order);
+}
+
+/* Locks the order of the calls with an event. NULL if that is no event. */
+static struct graft_object *lock_event(void *event) {
+  struct graft_object *object = graft_object(GRAFT_EVENT, event);
+  if (object) pthread_mutex_lock(&graft_parts(object->session)->mirrors.order);
+  return object;
+}
+
+static void unlock_event(const struct graft_object *object) { pthread_mutex_unlock(&graft_parts(object->session)->mirrors.order); }
+
+void graft_ordering_wait_begin(struct graft_ordering_wait *wait, void *event) {
+  *wait = (struct graft_ordering_wait){.event = event};
+  const struct graft_object *object = graft_mirrors ? lock_event(event) : NULL;
+  if (!object) return;
+  wait->record = object->u.event.record;
+  unlock_event(object);
+}
+
+void graft_ordering_wait_end(const struct graft_ordering_wait *wait, struct graft_behind *over) {
+  *over = (struct graft_behind){0};
+  /* Another thread may have destroyed the event meanwhile. */
+  const struct graft_object *object = wait->record ? lock_event(wait->event) : NULL;
+  if (!object) return;
+  bool is_same = object->u.event.record == wait->record && !object->u.event.shared && !__atomic_load_n(&lost, __ATOMIC_ACQUIRE);
+  if (is_same && object->u.event.behind) *over = *object->u.event.behind;
+  unlock_event(object);
 }
 
 void graft_ordering_behind(void *stream, struct graft_behind *behind) {

@@ -22,6 +22,14 @@ struct graft_ordering {
 void graft_ordering_begin(struct graft_ordering *ordering, void *event);
 void graft_ordering_recorded(struct graft_ordering *ordering, void *stream, int result);
 void graft_ordering_awaits(struct graft_ordering *ordering, void *stream, int result);
+/* A wait for an event, or a question whether the event is done. */
+struct graft_ordering_wait {
+  void *event;
+  uint64_t record; /* its last one when the wait began; 0 if none is known */
+};
+void graft_ordering_wait_begin(struct graft_ordering_wait *wait, void *event);
+/* What is over because the wait has succeeded. Nothing if the event was recorded again since the wait began, which then may be for either record. */
+void graft_ordering_wait_end(const struct graft_ordering_wait *wait, struct graft_behind *over);
 /* From now on events may be recorded in another way, as by nodes of graphs: what an event was recorded behind is no longer known. */
 void graft_ordering_is_lost(void);
 /* What is over when a host function begins that is queued now, or when a wait for the stream ends. Nothing if the stream is captured. */

@@ -10,6 +10,7 @@
 #include "api/streams.h"
 #include "graft_rpc.h"
 #include "memory/elsewhere.h"
+#include "memory/mirror.h"
 #include "memory/ordering.h"
 #include "memory/ranges.h"
 #include "memory/virtual.h"
@@ -136,6 +137,22 @@ GRAFT_EXPORT int cuEventRecordWithFlags(void *event, void *stream, unsigned int 
   graft_ordering_is_lost(); /* the graph's launches record the event */
   return arrived(rpc_cuEventRecordWithFlags(event, stream, flags), event);
 }
+
+/* What the event was recorded behind is over when the call has succeeded. */
+static int wait_for(void *event, int (*call)(void *)) {
+  int r = graft_ready();
+  if (!r) r = graft_uncaptured();
+  if (r) return r;
+  struct graft_ordering_wait wait;
+  graft_ordering_wait_begin(&wait, event);
+  graft_mirrors_waiting_for(&wait);
+  r = call(event);
+  graft_mirrors_waiting_for(NULL);
+  return r;
+}
+
+GRAFT_EXPORT int cuEventSynchronize(void *event) { return wait_for(event, rpc_cuEventSynchronize); }
+GRAFT_EXPORT int cuEventQuery(void *event) { return wait_for(event, rpc_cuEventQuery); }
 
 GRAFT_EXPORT int cuStreamWaitEvent(void *stream, void *event, unsigned int flags) {
   if (graft_several_servers && graft_is_elsewhere(stream, event)) return graft_await_elsewhere(stream, event);
