@@ -1,5 +1,6 @@
 /* A copy to pinned memory waits in a stream while the program waits for other work, which must not be taken for the end of the copy: after a wait for the copy
  * itself the program has its bytes. */
+#include <pthread.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
@@ -28,14 +29,16 @@ int cuStreamEndCapture(void *stream, void **graph);
 int cuLaunchHostFunc(void *stream, void (*function)(void *), void *data);
 int cuEventCreate(void **event, unsigned flags);
 int cuEventRecord(void *event, void *stream);
+int cuEventSynchronize(void *event);
+int cuEventQuery(void *event);
 int cuGraphCreate(void **graph, unsigned flags);
 int cuGraphAddEventRecordNode(void **node, void *graph, void **dependencies, size_t count, void *event);
 int cuGraphInstantiateWithFlags(void **exec, void *graph, unsigned long long flags);
 int cuGraphLaunch(void *exec, void *stream);
 
-static uint64_t source, target;
+static uint64_t source, later, target;
 static uint8_t *memory, value;
-static void *held, *other, *third, *event, *second;
+static void *context, *held, *other, *third, *event, *second;
 
 static void pause_a_while(void *unused) {
   struct timespec pause = {0, 300000000};
@@ -66,12 +69,37 @@ static void end(const char *what) {
   printf("%s: %s\n", what, has_value() ? "right" : "wrong");
 }
 
+static void *await_event(void *unused) {
+  RUN(cuCtxSetCurrent(context));
+  RUN(cuEventSynchronize(event));
+  return NULL;
+}
+
+/* A thread waits for the event while the event is recorded again, behind a copy of the next value in another stream, which that wait does not cover. */
+static void record_during_a_wait(void) {
+  pthread_t thread;
+  struct timespec moment = {0, 50000000}; /* a thread that begins later waits for the second record, and nothing is shown */
+  RUN(cuMemsetD8_v2(later, (unsigned char)(value + 2), BYTES));
+  begin();
+  if (pthread_create(&thread, NULL, await_event, NULL)) exit(1);
+  nanosleep(&moment, NULL);
+  RUN(cuLaunchHostFunc(other, pause_a_while, NULL));
+  RUN(cuMemcpyDtoDAsync_v2(target, later, BYTES, other));
+  RUN(cuEventRecord(event, other));
+  pthread_join(thread, NULL);
+  RUN(cuStreamSynchronize(held));
+  RUN(cuStreamSynchronize(other));
+  value++;
+  end("an event that was recorded again during a wait for it");
+}
+
 int main(void) {
-  void *context, *graph, *node, *exec;
+  void *graph, *node, *exec;
   RUN(cuInit(0));
   RUN(cuDevicePrimaryCtxRetain(&context, 0));
   RUN(cuCtxSetCurrent(context));
   RUN(cuMemAlloc_v2(&source, BYTES));
+  RUN(cuMemAlloc_v2(&later, BYTES));
   RUN(cuMemHostAlloc((void **)&memory, BYTES, 0));
   RUN(cuMemHostGetDevicePointer_v2(&target, memory, 0));
   RUN(cuStreamCreate(&held, NON_BLOCKING));
@@ -108,6 +136,29 @@ int main(void) {
   end("an event that was recorded again");
 
   begin();
+  RUN(cuEventRecord(event, other));
+  RUN(cuEventSynchronize(event));
+  end("a wait for an event that was recorded again");
+
+  begin();
+  RUN(cuEventRecord(second, other));
+  RUN(cuEventSynchronize(second));
+  cuEventQuery(event);
+  end("a wait for another event, and a question that was answered no");
+
+  record_during_a_wait();
+
+  begin();
+  RUN(cuEventSynchronize(event));
+  printf("a wait for an event behind the copy: %s\n", has_value() ? "right" : "wrong");
+  end("the same, and a wait for the copy");
+
+  begin();
+  while (cuEventQuery(event)) {}
+  printf("a question that was answered yes: %s\n", has_value() ? "right" : "wrong");
+  end("the same, and a wait for the copy");
+
+  begin();
   RUN(cuStreamWaitEvent(third, event, 0));
   RUN(cuStreamSynchronize(third));
   printf("an event behind the copy: %s\n", has_value() ? "right" : "wrong");
@@ -142,5 +193,10 @@ int main(void) {
   RUN(cuStreamWaitEvent(third, event, 0));
   RUN(cuStreamSynchronize(third));
   end("an event that a graph has recorded");
+
+  begin();
+  RUN(cuGraphLaunch(exec, other));
+  RUN(cuEventSynchronize(event));
+  end("a wait for an event that a graph has recorded");
   return 0;
 }

@@ -70,3 +70,21 @@ size_t graft_merge_run(const uint8_t *theirs, const uint8_t *ours, const uint8_t
   *at = start;
   return end - start;
 }
+
+void graft_merge_take(uint8_t *ours, uint8_t *before, const uint8_t *theirs, size_t bytes) {
+  for (size_t at = 0; at < bytes; at += GRAFT_WORD) {
+    size_t have = bytes - at < GRAFT_WORD ? bytes - at : GRAFT_WORD;
+    if (have == GRAFT_WORD) {
+      uint64_t wanted = word_at(theirs + at), was = word_at(before + at);
+      if (wanted == was) continue;
+      if (word_at(ours + at) == was && differs_everywhere(wanted, was)) {
+        memcpy(ours + at, &wanted, sizeof wanted);
+        memcpy(before + at, &wanted, sizeof wanted);
+        continue;
+      }
+    }
+    for (size_t i = at; i < at + have; i++) {
+      if (theirs[i] != before[i] && ours[i] == before[i]) ours[i] = before[i] = theirs[i];
+    }
+  }
+}

@@ -13,5 +13,7 @@ size_t graft_merge_mask(const uint8_t *now, const uint8_t *before, size_t bytes,
 void graft_merge(uint8_t *to, const uint8_t *from, const uint8_t *mask, size_t words);
 /* Finds the next run of bytes from *at on that have changed in theirs and not in ours. Returns its length, 0 if there is none. */
 size_t graft_merge_run(const uint8_t *theirs, const uint8_t *ours, const uint8_t *before, size_t bytes, size_t *at);
+/* Takes the bytes that have changed in theirs into ours and into what was before, but for those that have changed in ours. Writes no other byte of ours, since another thread may write it at the same time. */
+void graft_merge_take(uint8_t *ours, uint8_t *before, const uint8_t *theirs, size_t bytes);
 
 #endif

@@ -14,6 +14,7 @@
 #include "memory/pageable.h"
 #include "memory/paging.h"
 #include "memory/place.h"
+#include "memory/shadow.h"
 #include "session/parts.h"
 #include "session/session.h"
 
@@ -99,9 +100,9 @@ static void remember_context(struct graft_mirror_list *list) {
 }
 
 /* Called with the lock held. */
-static void announce(struct graft_mirror_list *list) {
+static void announce(struct graft_mirror_list *list, bool is_sent_next) {
   /* In this order, which graft_mirrors_work relies on. */
-  if (!announced) { /* else it is the second operand of one copy */
+  if (is_sent_next && !announced) { /* else it is the second operand of one copy */
     __atomic_add_fetch(&list->leaving, 1, __ATOMIC_SEQ_CST);
     announced = list;
   }
@@ -155,6 +156,14 @@ static struct graft_mirror *mirror_at(const struct graft_mirror_list *list, uint
   return m;
 }
 
+/* Waits until the device's side has what was brought. The lock is released only when the server has what was sent to it: to another thread, both sides are equal already. */
+static void end_bringing(struct graft_mirror_list *list, bool queued) {
+  graft_shadow_finish();
+  pthread_mutex_unlock(&list->lock);
+  if (queued) graft_stream_wait(graft_mirror_stream());
+  inside = false;
+}
+
 /* Brings the pageable memory that the graph to be launched names. Called with the lock held. */
 static bool bring_parts(const struct graft_mirror_list *list) {
   bool queued = false;
@@ -174,7 +183,7 @@ static void bring_all(bool launches) {
   struct graft_mirror_list *list = graft_mirror_list();
   inside = true;
   pthread_mutex_lock(&list->lock);
-  announce(list);
+  announce(list, launches);
   bool queued = bring_parts(list);
   for (struct graft_mirror *m = list->first; m; m = m->next) {
     bool is_managed = m->use == GRAFT_MIRROR_MANAGED, is_whole = launches && m->use == GRAFT_MIRROR_MAPPED;
@@ -189,9 +198,7 @@ static void bring_all(bool launches) {
   }
   launching = GRAFT_ANY_STREAM;
   looked = list->waits;
-  pthread_mutex_unlock(&list->lock);
-  if (queued) graft_stream_wait(graft_mirror_stream());
-  inside = false;
+  end_bringing(list, queued);
 }
 
 void graft_mirror_announce(uint64_t device, size_t bytes, bool writes, void *handle) {
@@ -206,13 +213,11 @@ void graft_mirror_announce(uint64_t device, size_t bytes, bool writes, void *han
   if (m) {
     size_t at = device - m->device;
     if (bytes > m->bytes - at) bytes = m->bytes - at; /* the server refuses the rest */
-    announce(list);
+    announce(list, true);
     queued = m->chunks ? graft_mirror_bring_exclusive(m) : graft_mirror_bring(m, at, at + bytes);
     mark(list, m, at, at + bytes, writes, id);
   }
-  pthread_mutex_unlock(&list->lock);
-  if (queued) graft_stream_wait(graft_mirror_stream());
-  inside = false;
+  end_bringing(list, queued);
 }
 
 /* While none is leaving, all work that has a number is sent. */
@@ -246,9 +251,7 @@ static void begin_wait(void) {
     if (m->chunks) continue; /* whoever touched it with the lock held would wait for a thread that needs the lock */
     if (m->use == GRAFT_MIRROR_MAPPED) queued |= graft_mirror_bring_pending(m);
   }
-  pthread_mutex_unlock(&list->lock);
-  if (queued) graft_stream_wait(graft_mirror_stream());
-  inside = false;
+  end_bringing(list, queued);
 }
 
 bool graft_mirror_is_settled(uint64_t device, size_t bytes) {
@@ -281,10 +284,8 @@ void graft_mirrors_fetch(void) { fetch_all(false, &(struct graft_behind){0}); }
 
 void graft_mirrors_before_host_function(const struct graft_behind *behind) { fetch_all(true, behind); }
 
-void graft_mirrors_after_host_function(void) {
-  bring_all(false);
-  graft_mirrors_sent();
-}
+/* The work behind the host function was sent before; nothing is sent now that an event or a wait must not overlook. */
+void graft_mirrors_after_host_function(void) { bring_all(false); }
 
 /* Whether a function waits for work, or asks whether it is done. */
 static bool is_wait(int function) {

@@ -66,22 +66,29 @@ static bool poke_runs(const struct graft_mirror *m, struct runs *runs) {
 }
 
 static bool poke(const struct graft_mirror *m, size_t at, const uint8_t *from, size_t bytes, struct runs *runs) {
-  if (m->use != GRAFT_MIRROR_GRAPH) {
-    memcpy(m->host + at, from, bytes);
-    memcpy(m->base + at, from, bytes);
-    return true;
-  }
   runs->here[runs->count] = (struct iovec){(void *)from, bytes};
   runs->there[runs->count++] = (struct iovec){m->host + at, bytes};
   runs->bytes += (ssize_t)bytes;
   return runs->count < sizeof runs->here / sizeof *runs->here || poke_runs(m, runs);
 }
 
+/* Memory for a chunk; NULL, and a dead session, if there is none. */
+static uint8_t *chunk_in(uint8_t **kept) {
+  if (!*kept) *kept = malloc(GRAFT_MIRROR_CHUNK);
+  if (!*kept) graft_die("no memory to compare mirrored memory", 0);
+  return *kept;
+}
+
+/* Whether copies may go through the memory that client and server share. */
+static bool region_serves(const struct graft_mirror *m) {
+  return !m->chunks && graft_session_shares_memory() && !graft_streams_may_be_held();
+}
+
 /* Copies through the memory that client and server share, which the session's calls have to carry out: they may be held up by a host function or a value that a stream waits for. False if that cannot be done. */
 static bool by_region(const struct graft_mirror *m, size_t at, uint8_t *host, size_t bytes, bool down) {
   enum { SMALL = 32 << 10 }; /* fits into the ring of requests or answers beside others */
   int r = 0;
-  if (m->chunks || !graft_session_shares_memory() || graft_streams_may_be_held()) return false;
+  if (!region_serves(m)) return false;
   void *stream = graft_mirror_stream();
   if (bytes > SMALL) return graft_stage_mirror(m->device + at, host, bytes, down, stream, &r) && !r;
   if (!down) return !rpc_graftWrite(m->device + at, host, bytes, stream);
@@ -127,7 +134,7 @@ static bool merge_to_device(const struct graft_mirror *m, size_t at, size_t word
   return queued;
 }
 
-/* Sends whole pages that differ, adjacent ones together. Allowed while no work writes there. */
+/* Sends whole pages that differ, adjacent ones together, as the base has them. Allowed while no work writes there. */
 static bool bring_pages(struct graft_mirror *m, size_t at, size_t chunk, const uint8_t *now) {
   bool queued = false;
   for (size_t page = 0, end; page < chunk; page = end + GRAFT_PAGE) {
@@ -159,16 +166,19 @@ static size_t chunk_of(const struct graft_mirror *m, size_t at, size_t to) {
 }
 
 bool graft_mirror_bring(struct graft_mirror *m, size_t from, size_t to) {
-  uint8_t *now = malloc(GRAFT_MIRROR_CHUNK);
+  uint8_t *now = chunk_in(&graft_mirror_list()->ours);
   bool queued = false;
-  if (!now) graft_die("no memory to compare mirrored memory", 0);
   for (size_t at = from / GRAFT_PAGE * GRAFT_PAGE, chunk; now && at < to; at += chunk) {
     chunk = chunk_of(m, at, to);
-    if (m->use != GRAFT_MIRROR_GRAPH && !memcmp(m->host + at, m->base + at, chunk)) continue;
-    if (!peek(m, at, now, chunk)) break;
-    queued |= (graft_pending_written(&m->pending, at, at + chunk) ? bring_bytes : bring_pages)(m, at, chunk, now);
+    bool is_of_graph = m->use == GRAFT_MIRROR_GRAPH;
+    if (!graft_pending_written(&m->pending, at, at + chunk)) {
+      if (is_of_graph && !peek(m, at, now, chunk)) break;
+      queued |= bring_pages(m, at, chunk, is_of_graph ? now : m->host + at);
+    } else if (is_of_graph || memcmp(m->host + at, m->base + at, chunk)) {
+      if (!peek(m, at, now, chunk)) break;
+      queued |= bring_bytes(m, at, chunk, now);
+    }
   }
-  free(now);
   return queued;
 }
 
@@ -216,9 +226,15 @@ bool graft_mirror_bring_exclusive(struct graft_mirror *m) {
 }
 
 /* Takes the bytes that the device has changed; those that the program has changed meanwhile stay as they are. */
-static bool fetch_chunk(struct graft_mirror *m, size_t at, size_t bytes, uint8_t *theirs, uint8_t *ours) {
+static bool take_chunk(struct graft_mirror *m, size_t at, size_t bytes, const uint8_t *theirs, uint8_t *ours) {
   uint8_t *base = m->base + at;
-  if (from_device(m, at, theirs, bytes)) return false;
+  if (m->use != GRAFT_MIRROR_GRAPH) {
+    for (size_t page = 0; page < bytes; page += GRAFT_PAGE) {
+      size_t take = bytes - page < GRAFT_PAGE ? bytes - page : GRAFT_PAGE;
+      if (memcmp(theirs + page, base + page, take)) graft_merge_take(m->host + at + page, base + page, theirs + page, take);
+    }
+    return true;
+  }
   if (!memcmp(theirs, base, bytes)) return true;
   if (!peek(m, at, ours, bytes)) return false;
   struct runs runs;
@@ -230,21 +246,41 @@ static bool fetch_chunk(struct graft_mirror *m, size_t at, size_t bytes, uint8_t
   return poke_runs(m, &runs);
 }
 
+/* Where what is fetched belongs. */
+struct fetch {
+  struct graft_mirror *mirror;
+  size_t from;
+  uint8_t *ours;
+  bool right; /* whether the program's memory was still there */
+};
+
+static bool take_piece(void *context, size_t at, const uint8_t *data, size_t bytes) {
+  struct fetch *fetch = context;
+  fetch->right = take_chunk(fetch->mirror, fetch->from + at, bytes, data, fetch->ours);
+  return fetch->right;
+}
+
 /* Fetches the pages between two offsets. */
 static bool fetch_part(struct graft_mirror *m, size_t from, size_t to, uint8_t *theirs, uint8_t *ours) {
-  bool right = true;
-  for (size_t at = from / GRAFT_PAGE * GRAFT_PAGE, bytes; right && at < to; at += bytes) {
-    bytes = chunk_of(m, at, to);
-    right = fetch_chunk(m, at, bytes, theirs, ours);
+  struct fetch fetch = {m, from / GRAFT_PAGE * GRAFT_PAGE, ours, true};
+  size_t end = (to + GRAFT_PAGE - 1) / GRAFT_PAGE * GRAFT_PAGE;
+  if (end > m->bytes) end = m->bytes;
+  bool by_connection = !m->shared && m->allocated && !region_serves(m);
+  if (by_connection && graft_shadow_read_each(m->device + fetch.from, end - fetch.from, take_piece, &fetch)) {
+    return fetch.right && !graft_dead();
   }
-  return right;
+  for (size_t at = fetch.from, bytes; fetch.right && at < end; at += bytes) {
+    bytes = chunk_of(m, at, to);
+    fetch.right = !from_device(m, at, theirs, bytes) && take_chunk(m, at, bytes, theirs, ours);
+  }
+  return fetch.right;
 }
 
 void graft_mirror_fetch(struct graft_mirror *m) {
   if (!m->chunks && !graft_pending_written(&m->pending, 0, m->bytes)) return;
-  uint8_t *theirs = malloc(GRAFT_MIRROR_CHUNK), *ours = malloc(GRAFT_MIRROR_CHUNK);
+  struct graft_mirror_list *list = graft_mirror_list();
+  uint8_t *theirs = chunk_in(&list->theirs), *ours = chunk_in(&list->ours);
   bool right = theirs && ours;
-  if (!right) graft_die("no memory to compare mirrored memory", 0);
   for (size_t at = 0; right && m->chunks && at < m->bytes; at += GRAFT_MIRROR_CHUNK) {
     if (m->chunks[at / GRAFT_MIRROR_CHUNK] == GRAFT_CHUNK_EARLY)
       right = fetch_part(m, at, at + chunk_of(m, at, m->bytes), theirs, ours);
@@ -252,20 +288,17 @@ void graft_mirror_fetch(struct graft_mirror *m) {
   for (size_t from, to = 0; right && !m->chunks && graft_pending_next(&m->pending, true, to, &from, &to);) {
     right = fetch_part(m, from, to, theirs, ours);
   }
-  free(theirs);
-  free(ours);
 }
 
 void graft_mirror_refresh(struct graft_mirror *m, size_t at) {
   struct graft_mirror_list *list = graft_mirror_list();
-  uint8_t *theirs = malloc(GRAFT_MIRROR_CHUNK);
+  uint8_t *theirs = chunk_in(&list->theirs);
   size_t chunk = m->bytes - at < GRAFT_MIRROR_CHUNK ? m->bytes - at : GRAFT_MIRROR_CHUNK;
   if (theirs && !from_device(m, at, theirs, chunk)) {
     pthread_mutex_lock(&list->pages);
     if (m->chunks[at / GRAFT_MIRROR_CHUNK] == GRAFT_CHUNK_AWAY) memcpy(m->base + at, theirs, chunk);
     pthread_mutex_unlock(&list->pages);
   }
-  free(theirs);
 }
 
 struct graft_mirror *graft_mirror_exclusive_at(const struct graft_mirror_list *list, uint64_t address) {

@@ -64,6 +64,8 @@ struct graft_mirror_list {
   int leaving;    /* calls that are announced and not sent yet; atomic */
   /* Contexts of the work since exclusive memory was last up to date; guarded by lock */
   struct graft_object *contexts[GRAFT_MIRROR_CONTEXTS];
+  /* Two chunks for comparisons; guarded by lock. They are kept: to grow and shrink a thread's heap each time takes as long as to copy. */
+  uint8_t *ours, *theirs;
 };
 /* The list of the calling thread's session. */
 struct graft_mirror_list *graft_mirror_list(void);

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 
 #include "graft_rpc.h"
@@ -10,6 +11,7 @@
 #include "memory/region.h"
 #include "session/parts.h"
 #include "session/session.h"
+#include "session/stats.h"
 #include "transport/exchange.h"
 
 /* Addresses that loaders, heaps, the JVM and CUDA do not use, in both processes. */
@@ -131,43 +133,98 @@ bool graft_shadow_free(void *pointer) {
   return true;
 }
 
-/* ---- Copies to and from the server's side, over a connection that waits for no call and for no GPU ---- */
+/* ---- Copies to and from the server's side, over a connection that waits for no call and for no GPU. The server answers in order. ---- */
 
 #define MOST (1u << 20) /* the most that the server accepts at a time */
+/* Their answers fit into the socket's buffer, so that the server never waits for this process to read them while this process sends. */
+#define MOST_UNANSWERED 64u
+#define PIECE ((size_t)256 << 10) /* of what is read; a processor's cache has room for a piece and what it is compared with */
+#define AHEAD 2u                  /* pieces that the server has been asked for */
 enum { READ, WRITE, MERGE };
 
-/* Called with the connection locked. "More" follows the data. */
-static bool exchange(struct graft_wire wire, uint16_t function, uint64_t address, const void *out, void *in, size_t bytes,
-                     const void *more, size_t more_bytes) {
+static bool use(bool done) {
+  if (!done) graft_die("the connection for mirrored memory failed", errno);
+  return done;
+}
+
+/* Called with the connection locked, as the following functions. "More" follows the data. */
+static bool ask(struct graft_wire wire, uint16_t function, uint64_t address, const void *out, size_t bytes, const void *more,
+                size_t more_bytes) {
   struct {
     uint32_t size;
     uint16_t function, flags;
     uint32_t slot, context;
     uint64_t address, bytes;
   } record = {.size = sizeof record, .function = function, .address = address, .bytes = bytes};
-  uint8_t answer[16];
-  bool done = graft_exchange(wire, &record, sizeof record, NULL, 0) && graft_exchange(wire, out, out ? bytes : 0, NULL, 0) &&
-              graft_exchange(wire, more, more_bytes, NULL, 0) && graft_exchange(wire, NULL, 0, answer, sizeof answer) &&
-              graft_exchange(wire, NULL, 0, in, in ? bytes : 0);
-  if (!done) graft_die("the connection for mirrored memory failed", errno);
-  return done;
+  return use(graft_exchange(wire, &record, sizeof record, NULL, 0) && graft_exchange(wire, out, out ? bytes : 0, NULL, 0) &&
+             graft_exchange(wire, more, more_bytes, NULL, 0));
 }
 
-static bool copy(uint16_t function, uint64_t address, const uint8_t *out, uint8_t *in, const uint8_t *mask, size_t bytes) {
+static bool receive(struct graft_wire wire, void *in, size_t bytes) {
+  uint8_t answer[16];
+  return use(graft_exchange(wire, NULL, 0, answer, sizeof answer) && graft_exchange(wire, NULL, 0, in, bytes));
+}
+
+/* Receives the answers to what was written. */
+static bool settle(struct graft_wire wire) {
+  struct graft_shadow_mappings *mappings = current();
+  bool done = true;
+  for (; mappings->unanswered && done && !graft_dead(); mappings->unanswered--) done = receive(wire, NULL, 0);
+  return done && !graft_dead();
+}
+
+static bool put(uint16_t function, uint64_t address, const uint8_t *out, const uint8_t *mask, size_t bytes) {
   struct graft_wire wire = graft_session_shadow_lock();
   for (size_t at = 0; wire.fd >= 0 && at < bytes && !graft_dead(); at += MOST) {
     size_t chunk = bytes - at < MOST ? bytes - at : MOST;
-    exchange(wire, function, address + at, out ? out + at : NULL, in ? in + at : NULL, chunk, mask ? mask + at / GRAFT_WORD : NULL,
-             mask ? chunk / GRAFT_WORD : 0);
+    if (current()->unanswered >= MOST_UNANSWERED && !settle(wire)) break;
+    ask(wire, function, address + at, out + at, chunk, mask ? mask + at / GRAFT_WORD : NULL, mask ? chunk / GRAFT_WORD : 0);
+    current()->unanswered++;
+    graft_stats_brought(chunk);
   }
   graft_session_shadow_unlock();
   return wire.fd >= 0;
 }
 
-bool graft_shadow_write(uint64_t address, const void *from, size_t bytes) { return copy(WRITE, address, from, NULL, NULL, bytes); }
-
-bool graft_shadow_read(uint64_t address, void *to, size_t bytes) { return copy(READ, address, NULL, to, NULL, bytes); }
+bool graft_shadow_write(uint64_t address, const void *from, size_t bytes) { return put(WRITE, address, from, NULL, bytes); }
 
 bool graft_shadow_merge(uint64_t address, const void *from, const uint8_t *mask, size_t words) {
-  return copy(MERGE, address, from, NULL, mask, words * GRAFT_WORD);
+  return put(MERGE, address, from, mask, words * GRAFT_WORD);
 }
+
+void graft_shadow_finish(void) {
+  if (!current()->unanswered) return; /* the caller's own writes, which no other thread has ended */
+  struct graft_wire wire = graft_session_shadow_lock();
+  settle(wire);
+  graft_session_shadow_unlock();
+}
+
+bool graft_shadow_read_each(uint64_t address, size_t bytes,
+                            bool (*take)(void *context, size_t at, const uint8_t *data, size_t bytes), void *context) {
+  struct graft_wire wire = graft_session_shadow_lock();
+  uint8_t **piece = &current()->piece;
+  if (!*piece) *piece = malloc(PIECE);
+  if (!*piece) graft_die("no memory to read mirrored memory", 0);
+  bool going = *piece && wire.fd >= 0;
+  size_t asked = 0, at = 0;
+  while (!graft_dead() && (going ? at < bytes : at < asked)) {
+    for (size_t next; going && asked < bytes && asked - at < AHEAD * PIECE; asked += next) {
+      next = bytes - asked < PIECE ? bytes - asked : PIECE;
+      if (!ask(wire, READ, address + asked, NULL, next, NULL, 0)) break;
+    }
+    size_t next = bytes - at < PIECE ? bytes - at : PIECE;
+    if (!settle(wire) || !receive(wire, *piece, next)) break;
+    graft_stats_fetched(next);
+    going = going && take(context, at, *piece, next);
+    at += next;
+  }
+  graft_session_shadow_unlock();
+  return wire.fd >= 0;
+}
+
+static bool keep(void *to, size_t at, const uint8_t *data, size_t bytes) {
+  memcpy((uint8_t *)to + at, data, bytes);
+  return true;
+}
+
+bool graft_shadow_read(uint64_t address, void *to, size_t bytes) { return graft_shadow_read_each(address, bytes, keep, to); }

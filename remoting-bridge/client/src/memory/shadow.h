@@ -10,6 +10,9 @@
 struct graft_shadow_mappings {
   pthread_mutex_t lock;
   struct graft_shadow_mapping *first; /* guarded by lock */
+  /* Guarded by the connection's lock: what is read, and the number of writes that the server has not answered. */
+  uint8_t *piece;
+  unsigned unanswered; /* changed with the lock of the list of mirrors held besides */
 };
 
 /* The functions use the calling thread's session. Allocates a shadow mapping; NULL if that fails. */
@@ -24,10 +27,14 @@ bool graft_shadow_is_alone(uint64_t address);
 bool graft_shadow_complete(const void *pointer);
 /* Frees any of these. False if the pointer is not the beginning of one. */
 bool graft_shadow_free(void *pointer);
-/* Copy to and from the server's side at once, without waiting for the session's other calls. For transports that share no memory. False if the session has no connection for it. */
+/* Copy to and from the server's side at once, without waiting for the session's other calls. For transports that share no memory. False if the session has no connection for it. The server has the written bytes when graft_shadow_finish has returned; a read comes after the writes before it. */
 bool graft_shadow_write(uint64_t address, const void *from, size_t bytes);
 bool graft_shadow_read(uint64_t address, void *to, size_t bytes);
-/* The same for the marked bytes of whole words (merge.h). */
+/* The same as writing for the marked bytes of whole words (merge.h). */
 bool graft_shadow_merge(uint64_t address, const void *from, const uint8_t *mask, size_t words);
+void graft_shadow_finish(void);
+/* Reads the bytes in pieces, and gives each to a function while the next one is under way. The function returns false to stop. */
+bool graft_shadow_read_each(uint64_t address, size_t bytes,
+                            bool (*take)(void *context, size_t at, const uint8_t *data, size_t bytes), void *context);
 
 #endif

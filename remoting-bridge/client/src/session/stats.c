@@ -11,7 +11,7 @@
 
 static bool enabled;
 static uint64_t calls[GRAFT_FUNCTIONS], waits[GRAFT_FUNCTIONS], waited[GRAFT_FUNCTIONS];
-static uint64_t record_bytes, bulk_out, received_bytes, known_bytes;
+static uint64_t record_bytes, bulk_out, received_bytes, known_bytes, brought_bytes, fetched_bytes;
 
 static void add(uint64_t *counter, uint64_t value) { __atomic_fetch_add(counter, value, __ATOMIC_RELAXED); }
 
@@ -37,6 +37,14 @@ void graft_stats_known(size_t bytes) {
   if (enabled) add(&known_bytes, bytes);
 }
 
+void graft_stats_brought(size_t bytes) {
+  if (enabled) add(&brought_bytes, bytes);
+}
+
+void graft_stats_fetched(size_t bytes) {
+  if (enabled) add(&fetched_bytes, bytes);
+}
+
 static void print(void) {
   uint64_t total = 0, round_trips = 0, time = 0;
   for (int i = 0; i < GRAFT_FUNCTIONS; i++) {
@@ -52,6 +60,10 @@ static void print(void) {
   graft_compressed(&from, &to);
   if (from) fprintf(stderr, "graft: compressed %lluB to %lluB\n", (unsigned long long)from, (unsigned long long)to);
   if (known_bytes) fprintf(stderr, "graft: not sent %lluB that the server had\n", (unsigned long long)known_bytes);
+  if (brought_bytes || fetched_bytes) {
+    fprintf(stderr, "graft: mirrored memory: sent %lluB, fetched %lluB\n", (unsigned long long)brought_bytes,
+            (unsigned long long)fetched_bytes);
+  }
   for (int i = 0; i < GRAFT_FUNCTIONS; i++) {
     if (calls[i]) {
       fprintf(stderr, "graft:   %-40s %10llu calls %8llu waits %12.3fms\n", graft_function_names[i], (unsigned long long)calls[i],

@@ -10,6 +10,9 @@ void graft_stats_round_trip(int function, uint64_t nanoseconds);
 void graft_stats_received(size_t bytes);
 /* Data that was not sent because the server had it. */
 void graft_stats_known(size_t bytes);
+/* Data of mirrored memory, to and from the server on its own connection. */
+void graft_stats_brought(size_t bytes);
+void graft_stats_fetched(size_t bytes);
 void graft_stats_enable(void);
 
 #endif

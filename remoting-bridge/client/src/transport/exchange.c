@@ -34,11 +34,11 @@ bool graft_exchange(struct graft_wire wire, const void *out, size_t out_bytes, v
     out_bytes -= (size_t)n;
   }
   char *q = in;
-  bool is_buffered = wire.tls;
+  bool may_be_there = true;
   while (in_bytes) {
-    if (!is_buffered && !graft_comes_within(wire.fd, GRAFT_HANDSHAKE_MILLISECONDS)) return false;
+    if (!may_be_there && !graft_comes_within(wire.fd, GRAFT_HANDSHAKE_MILLISECONDS)) return false;
     ssize_t n = graft_wire_try(wire, q, in_bytes);
-    is_buffered = wire.tls && n > 0;
+    may_be_there = n > 0;
     if (n < 0 && (errno == EINTR || errno == EAGAIN)) continue;
     if (n <= 0) {
       if (!n) errno = ECONNRESET;

@@ -264,7 +264,7 @@ static void pending_work(void) {
   CHECK(is_full);
 }
 
-/* Runs of random changes, which are dense, sparse or overlap the program's, against a comparison byte by byte. */
+/* Runs of random changes, and what is taken of them, which are dense, sparse or overlap the program's, against a comparison byte by byte. */
 static void merged_runs(void) {
   enum { BYTES = 203 };
   uint8_t theirs[BYTES], ours[BYTES], before[BYTES];
@@ -283,6 +283,13 @@ static void merged_runs(void) {
       for (size_t i = 0; i < length && run + i < BYTES; i++) in_run[run + i] = true;
     }
     for (int i = 0; i < BYTES; i++) right &= in_run[i] == (theirs[i] != before[i] && ours[i] == before[i]);
+    uint8_t merged[BYTES], known[BYTES];
+    memcpy(merged, ours, BYTES);
+    memcpy(known, before, BYTES);
+    graft_merge_take(merged, known, theirs, BYTES);
+    for (int i = 0; i < BYTES; i++) {
+      right &= merged[i] == (in_run[i] ? theirs[i] : ours[i]) && known[i] == (in_run[i] ? theirs[i] : before[i]);
+    }
   }
   CHECK(right);
 }

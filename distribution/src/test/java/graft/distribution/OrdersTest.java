@@ -31,12 +31,20 @@ final class OrdersTest {
             a question that was answered no: right
             a new stream in the place of one that was destroyed: right
             an event that was recorded again: right
+            a wait for an event that was recorded again: right
+            a wait for another event, and a question that was answered no: right
+            an event that was recorded again during a wait for it: right
+            a wait for an event behind the copy: right
+            the same, and a wait for the copy: right
+            a question that was answered yes: right
+            the same, and a wait for the copy: right
             an event behind the copy: right
             the same, and a wait for the copy: right
             a host function behind two events: right
             the same, and a wait for the copy: right
             an event that was recorded in a capture: right
             an event that a graph has recorded: right
+            a wait for an event that a graph has recorded: right
             """);
   }
 }
