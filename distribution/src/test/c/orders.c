@@ -93,8 +93,7 @@ static void record_during_a_wait(void) {
   end("an event that was recorded again during a wait for it");
 }
 
-int main(void) {
-  void *graph, *node, *exec;
+static void prepare(void) {
   RUN(cuInit(0));
   RUN(cuDevicePrimaryCtxRetain(&context, 0));
   RUN(cuCtxSetCurrent(context));
@@ -107,6 +106,37 @@ int main(void) {
   RUN(cuStreamCreate(&third, NON_BLOCKING));
   RUN(cuEventCreate(&event, 0));
   RUN(cuEventCreate(&second, 0));
+}
+
+/* The program itself waits for events. */
+static void wait_for_events(void) {
+  begin();
+  RUN(cuEventRecord(event, other));
+  RUN(cuEventSynchronize(event));
+  end("a wait for an event that was recorded again");
+
+  begin();
+  RUN(cuEventRecord(second, other));
+  RUN(cuEventSynchronize(second));
+  cuEventQuery(event);
+  end("a wait for another event, and a question that was answered no");
+
+  record_during_a_wait();
+
+  begin();
+  RUN(cuEventSynchronize(event));
+  printf("a wait for an event behind the copy: %s\n", has_value() ? "right" : "wrong");
+  end("the same, and a wait for the copy");
+
+  begin();
+  while (cuEventQuery(event)) {}
+  printf("a question that was answered yes: %s\n", has_value() ? "right" : "wrong");
+  end("the same, and a wait for the copy");
+}
+
+int main(void) {
+  void *graph, *node, *exec;
+  prepare();
 
   begin();
   RUN(cuStreamSynchronize(other));
@@ -135,28 +165,7 @@ int main(void) {
   RUN(cuStreamSynchronize(third));
   end("an event that was recorded again");
 
-  begin();
-  RUN(cuEventRecord(event, other));
-  RUN(cuEventSynchronize(event));
-  end("a wait for an event that was recorded again");
-
-  begin();
-  RUN(cuEventRecord(second, other));
-  RUN(cuEventSynchronize(second));
-  cuEventQuery(event);
-  end("a wait for another event, and a question that was answered no");
-
-  record_during_a_wait();
-
-  begin();
-  RUN(cuEventSynchronize(event));
-  printf("a wait for an event behind the copy: %s\n", has_value() ? "right" : "wrong");
-  end("the same, and a wait for the copy");
-
-  begin();
-  while (cuEventQuery(event)) {}
-  printf("a question that was answered yes: %s\n", has_value() ? "right" : "wrong");
-  end("the same, and a wait for the copy");
+  wait_for_events();
 
   begin();
   RUN(cuStreamWaitEvent(third, event, 0));
