@@ -156,11 +156,26 @@ static struct graft_mirror *mirror_at(const struct graft_mirror_list *list, uint
   return m;
 }
 
-/* Waits until the device's side has what was brought. The lock is released only when the server has what was sent to it: to another thread, both sides are equal already. */
-static void end_bringing(struct graft_mirror_list *list, bool queued) {
+/*
+ * Waits until the device's side has what was brought, by this thread and by others: both sides are equal to a thread that compares after another one has sent.
+ * What goes by the connection for shadow mappings is there before the lock is released. A thread that runs host functions waits for its own copies alone, since
+ * what the others wait for may be behind the host function.
+ */
+static void end_bringing(struct graft_mirror_list *list, bool queued, bool waits_for_others) {
+  uint64_t brought = list->brought;
   graft_shadow_finish();
+  if (queued) {
+    list->bringing++;
+    pthread_mutex_unlock(&list->lock);
+    graft_stream_wait(graft_mirror_stream());
+    pthread_mutex_lock(&list->lock);
+    if (!--list->bringing) {
+      list->brought++;
+      pthread_cond_broadcast(&list->is_brought);
+    }
+  }
+  while (waits_for_others && list->bringing && list->brought == brought) pthread_cond_wait(&list->is_brought, &list->lock);
   pthread_mutex_unlock(&list->lock);
-  if (queued) graft_stream_wait(graft_mirror_stream());
   inside = false;
 }
 
@@ -198,7 +213,7 @@ static void bring_all(bool launches) {
   }
   launching = GRAFT_ANY_STREAM;
   looked = list->waits;
-  end_bringing(list, queued);
+  end_bringing(list, queued, launches);
 }
 
 void graft_mirror_announce(uint64_t device, size_t bytes, bool writes, void *handle) {
@@ -217,7 +232,7 @@ void graft_mirror_announce(uint64_t device, size_t bytes, bool writes, void *han
     queued = m->chunks ? graft_mirror_bring_exclusive(m) : graft_mirror_bring(m, at, at + bytes);
     mark(list, m, at, at + bytes, writes, id);
   }
-  end_bringing(list, queued);
+  end_bringing(list, queued, true);
 }
 
 /* While none is leaving, all work that has a number is sent. */
@@ -251,7 +266,7 @@ static void begin_wait(void) {
     if (m->chunks) continue; /* whoever touched it with the lock held would wait for a thread that needs the lock */
     if (m->use == GRAFT_MIRROR_MAPPED) queued |= graft_mirror_bring_pending(m);
   }
-  end_bringing(list, queued);
+  end_bringing(list, queued, true);
 }
 
 bool graft_mirror_is_settled(uint64_t device, size_t bytes) {

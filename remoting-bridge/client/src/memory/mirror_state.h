@@ -64,6 +64,10 @@ struct graft_mirror_list {
   int leaving;    /* calls that are announced and not sent yet; atomic */
   /* Contexts of the work since exclusive memory was last up to date; guarded by lock */
   struct graft_object *contexts[GRAFT_MIRROR_CONTEXTS];
+  /* Threads that wait for copies that they have brought; guarded by lock. To another thread both sides are equal before these are done. */
+  int bringing;
+  uint64_t brought; /* how often the last of them was done */
+  pthread_cond_t is_brought;
   /* Two chunks for comparisons; guarded by lock. They are kept: to grow and shrink a thread's heap each time takes as long as to copy. */
   uint8_t *ours, *theirs;
 };

@@ -54,6 +54,7 @@ static void init_parts(struct graft_parts *p) {
   pthread_rwlock_init(&p->ranges.lock, NULL);
   pthread_mutex_init(&p->ranges.exposing, NULL);
   pthread_mutex_init(&p->mirrors.lock, NULL);
+  pthread_cond_init(&p->mirrors.is_brought, NULL);
   pthread_mutex_init(&p->mirrors.pages, NULL);
   pthread_mutex_init(&p->mirrors.order, NULL);
   pthread_mutex_init(&p->shadow_mappings.lock, NULL);

@@ -49,8 +49,7 @@ final class EventWaitsTest {
     Map<String, String> environment = new HashMap<>(server.environment(server.over(channel)));
     environment.put("GRAFT_STATS", "1");
     Finished program =
-        Finished.run(
-            folder, environment, List.of(folder.resolve("event_waits").toString(), how));
+        Finished.run(folder, environment, List.of(folder.resolve("event_waits").toString(), how));
     assertThat(program.out()).as(program.err()).isEqualTo("0 bytes are wrong\n");
     Matcher fetched = FETCHED.matcher(program.err());
     assertThat(fetched.find()).as(program.err()).isTrue();

@@ -25,13 +25,19 @@ final class Programs {
 
   /** Builds the fuzzer of host memory. Returns the program. */
   static Path buildMemoryFuzzer(Path folder) throws IOException, InterruptedException {
+    return buildMemoryFuzzer(Checkout.ROOT, folder);
+  }
+
+  /** Does the same with the sources of another checkout. */
+  static Path buildMemoryFuzzer(Path sources, Path folder)
+      throws IOException, InterruptedException {
     Path program = folder.resolve("memory");
     String build =
         "gcc -O1 -std=c11 -D_GNU_SOURCE -pthread remoting-bridge/client/fuzz/memory/*.c"
             + " -o \"$1\" -ldl";
     Finished gcc =
         Finished.run(
-            Checkout.ROOT, System.getenv(), List.of("sh", "-c", build, "sh", program.toString()));
+            sources, System.getenv(), List.of("sh", "-c", build, "sh", program.toString()));
     assertThat(gcc.code()).as(gcc.err()).isZero();
     return program;
   }
