@@ -64,7 +64,7 @@ struct record {
 static struct record records[MOST];
 static int count, buffers;
 
-/* Now and then its thread loses the processor first. */
+/* The profiler's clock. Now and then a thread that reads the clock loses its processor first. */
 static uint64_t ticks(void) {
   static atomic_uint calls;
   struct timespec t;

@@ -36,8 +36,8 @@ struct clock {
   struct graft_object *context;
   void *event;
   uint64_t time, error;
-  bool has_library; /* the server has a profiling library, with a clock of its own: */
-  bool is_recorded; /* by that library */
+  bool has_library; /* the context's server has a profiling library, which has a clock of its own */
+  bool is_recorded; /* that library records the context's work */
   struct graft_work_moment moment;
   uint64_t read; /* the pass that has read the library's records last */
 };

@@ -16,7 +16,7 @@ final class ProfileCalls implements SessionCalls.Profile {
 
   @Override
   public int graftProfile(Call call, int on, long nanoseconds) {
-    if (on > 1) {
+    if (on != 0 && on != 1) {
       return CudaResult.INVALID_VALUE;
     }
     if (!isLoaded) {
