@@ -1,5 +1,6 @@
 /* Stands for NVIDIA's profiling library in a worker. It knows of no GPU: what a thread queues while it has pushed a number is a fill and two kernels of its own,
- * of lengths that can be recognized, one after the other. Records of work come before those that tell whose it is. */
+ * of lengths that can be recognized, one after the other. Records of work come before those that tell whose it is. As in NVIDIA's library there are none of the latter unless
+ * the calls of the driver are recorded that queue the work. */
 #include <pthread.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -7,9 +8,10 @@
 #include <string.h>
 #include <time.h>
 
-enum { MEMSET = 2, KERNEL = 10, EXTERNAL = 39 };
+enum { MEMSET = 2, DRIVER = 4, KERNEL = 10, EXTERNAL = 39 };
 enum { SUCCESS = 0, INVALID_PARAMETER = 1, MAX_LIMIT_REACHED = 12 };
 enum { RECORD = 160, MOST = 20000, KINDS = 64 };
+enum { LAUNCH = 3, FUNCTIONS = 5 }; /* of the driver, by their numbers here */
 #define AHEAD 1000000000000u /* this clock is that of the machine and so many nanoseconds more */
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -18,6 +20,7 @@ static void (*complete_buffer)(void *, uint32_t, uint8_t *, size_t, size_t);
 static uint8_t records[MOST][RECORD];
 static int count;
 static int enabled[KINDS];
+static uint8_t is_recorded[FUNCTIONS];
 static uint64_t busy_until;
 static uint32_t correlations;
 static _Thread_local uint64_t pushed;
@@ -66,6 +69,19 @@ int cuptiActivityRegisterCallbacks(void (*request)(uint8_t **, size_t *, size_t 
 int cuptiActivityEnable(uint32_t kind) {
   if (kind >= KINDS) return INVALID_PARAMETER;
   enabled[kind] = 1;
+  if (kind == DRIVER) memset(is_recorded, 1, sizeof is_recorded);
+  return SUCCESS;
+}
+
+int cuptiGetCallbackName(uint32_t domain, uint32_t function, const char **name) {
+  if (domain != 1 || function < 1 || function >= FUNCTIONS) return INVALID_PARAMETER;
+  *name = function == LAUNCH ? "cuLaunchKernel" : "cuEventQuery";
+  return SUCCESS;
+}
+
+int cuptiActivityEnableDriverApi(uint32_t function, uint8_t enable) {
+  if (function < 1 || function >= FUNCTIONS) return INVALID_PARAMETER;
+  is_recorded[function] = enable;
   return SUCCESS;
 }
 
@@ -91,7 +107,8 @@ int cuptiActivityPopExternalCorrelationId(uint32_t kind, uint64_t *last) {
   add_work(MEMSET, correlation, 100000, NULL);
   add_work(KERNEL, correlation, 300000, "first_kernel");
   add_work(KERNEL, correlation, 200000, "second_kernel");
-  uint8_t *record = add(EXTERNAL);
+  uint8_t *call = is_recorded[LAUNCH] ? add(DRIVER) : NULL, *record = call ? add(EXTERNAL) : NULL;
+  if (call) put(call, 32, correlation);
   if (record) {
     put(record, 4, kind);
     put_long(record, 8, pushed);

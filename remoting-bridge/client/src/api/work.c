@@ -15,6 +15,7 @@
 #include "graft_rpc.h"
 
 #define READ_AFTER 2048 /* so many pieces of work are under way, or over and not read, before the client reads their times */
+#define READ_FIRST 16   /* and so many at first, then twice as many each time */
 /* cuEventElapsedTime returns milliseconds as a float: within some seconds the client takes a new point in time to measure from. */
 #define CLOCK_NANOSECONDS UINT64_C(4000000000)
 #define CLOCK_TRIES 5
@@ -38,6 +39,7 @@ struct clock {
   uint64_t time, error;
   bool has_library; /* the context's server has a profiling library, which has a clock of its own */
   bool is_recorded; /* that library records the context's work */
+  bool has_told;    /* it has told of work. Until then work has events as well, and is not lost if the library tells nothing */
   struct graft_work_moment moment;
   uint64_t read; /* the pass that has read the library's records last */
 };
@@ -59,7 +61,7 @@ static atomic_uint last_correlation;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct clock *clocks; /* the newest of each context comes first */
 static struct graft_span *first, **last = &first;
-static size_t count, read_at = READ_AFTER;
+static size_t count, read_after = READ_FIRST, read_at = READ_FIRST;
 
 bool graft_work_is_own_call(void) { return is_own; }
 
@@ -135,6 +137,7 @@ static struct clock *clock_of(struct graft_object *context) {
     is_set = set(made, stream);
     if (is_set && found) follow(made, found);
     if (is_set) made->has_library = made->is_recorded = graft_work_times_begin(&made->moment);
+    made->has_told = found && found->has_told;
     rpc_cuStreamDestroy_v2(stream);
   }
   if (!is_set) {
@@ -161,7 +164,8 @@ static bool make_events(struct graft_span *span) {
 
 /* Of a graph the server's library may tell nothing, and a copy may be made in several ways, some of them without a number: these have events in any case. */
 static bool needs_events(const struct graft_span *span) {
-  return !span->clock->is_recorded || span->work.kind == GRAFT_WORK_COPY || span->work.kind == GRAFT_WORK_GRAPH;
+  return !span->clock->is_recorded || !span->clock->has_told || span->work.kind == GRAFT_WORK_COPY ||
+         span->work.kind == GRAFT_WORK_GRAPH;
 }
 
 /* Events are recorded in streams of their own context. In another one the recording would fail, and the program would get the error. */
@@ -273,6 +277,10 @@ static bool take_times(struct graft_span *span, const struct graft_time *times) 
   return true;
 }
 
+static void note_told(const struct graft_object *context) {
+  for (struct clock *clock = clocks; clock; clock = clock->next) clock->has_told |= clock->context == context;
+}
+
 /* Reports when a piece of work ran, if that is known. */
 static enum answer report_span(struct graft_span *span, uint64_t pass, bool is_asked) {
   bool is_known = false, is_graph = span->work.kind == GRAFT_WORK_GRAPH;
@@ -293,6 +301,7 @@ static enum answer report_span(struct graft_span *span, uint64_t pass, bool is_a
   }
   struct graft_time *times = graft_work_times_take(span->work.correlation);
   bool is_told = is_graph ? times != NULL : take_times(span, times);
+  if (is_told && !span->clock->has_told) note_told(span->work.context);
   if (is_told && is_graph) {
     report_pieces(span, times);
   } else if (is_told || span->start) {
@@ -391,7 +400,8 @@ void graft_work_end(struct graft_span *span, int result) {
     last = &span->next;
     if (++count >= read_at) {
       read_times(NULL, 0, false);
-      read_at = count + READ_AFTER;
+      read_after = read_after * 2 < READ_AFTER ? read_after * 2 : READ_AFTER;
+      read_at = count + read_after;
     }
   }
   pthread_mutex_unlock(&lock);

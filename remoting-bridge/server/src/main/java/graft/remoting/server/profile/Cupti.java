@@ -8,6 +8,7 @@ import com.sun.jna.Native;
 import com.sun.jna.NativeLibrary;
 import com.sun.jna.Pointer;
 import com.sun.jna.ptr.LongByReference;
+import com.sun.jna.ptr.PointerByReference;
 import graft.remoting.device.Memory;
 import java.util.HashMap;
 import java.util.List;
@@ -44,7 +45,18 @@ public final class Cupti {
           CuptiRecords.MEMCPY,
           CuptiRecords.MEMCPY_BETWEEN_DEVICES,
           CuptiRecords.MEMSET,
+          // The library notes the number of a call of the driver, if it records that call.
+          CuptiRecords.DRIVER,
           CuptiRecords.EXTERNAL_CORRELATION);
+
+  /** How the names of the driver's functions begin that queue work with a number. */
+  private static final List<String> QUEUEING =
+      List.of("cuLaunch", "cuGraphLaunch", "cuMemset", "cuMemcpy");
+
+  /** No function of the driver has a number of the library's beyond. */
+  private static final int MOST_FUNCTIONS = 4096;
+
+  private static final int DRIVER_API = 1; // CUPTI_CB_DOMAIN_DRIVER_API
 
   /** CUpti_BuffersCallbackRequestFunc. */
   interface Request extends Callback {
@@ -106,10 +118,32 @@ public final class Cupti {
       isRegistered = call("cuptiActivityRegisterCallbacks", request, complete);
     }
     isOn = isRegistered && KINDS.stream().allMatch(kind -> call("cuptiActivityEnable", kind));
-    if (!isOn) {
+    if (isOn) {
+      leaveOutOthers();
+    } else {
       disable();
     }
     return isOn;
+  }
+
+  /** Calls that queue no work are not recorded, where the library can leave them out. */
+  private void leaveOutOthers() {
+    Function select;
+    try {
+      select = library.getFunction("cuptiActivityEnableDriverApi");
+    } catch (UnsatisfiedLinkError older) {
+      return;
+    }
+    Function name = library.getFunction("cuptiGetCallbackName");
+    PointerByReference text = new PointerByReference();
+    for (int function = 1; function < MOST_FUNCTIONS; function++) {
+      boolean isNamed =
+          name.invokeInt(new Object[] {DRIVER_API, function, text}) == SUCCESS
+              && text.getValue() != null;
+      if (isNamed && QUEUEING.stream().noneMatch(text.getValue().getString(0)::startsWith)) {
+        select.invokeInt(new Object[] {function, (byte) 0});
+      }
+    }
   }
 
   /** Ends the recording. What is not over yet is lost. */

@@ -14,6 +14,7 @@ final class CuptiRecords {
   // CUpti_ActivityKind
   static final int MEMCPY = 1;
   static final int MEMSET = 2;
+  static final int DRIVER = 4;
   static final int CONCURRENT_KERNEL = 10;
   static final int MEMCPY_BETWEEN_DEVICES = 22;
   static final int EXTERNAL_CORRELATION = 39;
