@@ -36,6 +36,7 @@ struct options {
   bool control;          // descriptor 3 is already connected to the server
   uid_t user;            // user and group
   struct list readable;  // files and folders to show, read-only, by paths without symbolic links
+  struct list existing;  // the same for files that a worker can do without, as far as they exist
   struct list writable;  // folders to show that the worker may write to
   struct list links;     // PATH=TARGET, symbolic links to make
   struct list devices;   // device nodes to show

@@ -129,6 +129,10 @@ void enter_root(const struct options *options) {
     const char *path = options->readable.items[i];
     show(path, path, MS_RDONLY | MS_NOSUID | MS_NODEV, with_mounts);
   }
+  for (int i = 0; i < options->existing.count; i++) {
+    const char *path = options->existing.items[i];
+    if (access(path, F_OK) == 0) show(path, path, MS_RDONLY | MS_NOSUID | MS_NODEV, with_mounts);
+  }
   for (int i = 0; i < options->writable.count; i++) {
     const char *path = options->writable.items[i];
     show(path, path, MS_NOSUID | MS_NODEV | MS_NOEXEC, with_mounts);

@@ -5,6 +5,7 @@
 //   --control 3           the command keeps descriptor 3, which is connected to the server
 //   --user NUMBER         user and group of the command
 //   --read PATH           a file or folder to show, read-only; no part of the path is a symbolic link
+//   --read-existing PATH  the same for a file that is left out once it has gone
 //   --write PATH          a folder to show that the command may write to
 //   --link PATH=TARGET    a symbolic link to show
 //   --device PATH         a device node to show
@@ -75,6 +76,7 @@ struct options parse(char **arguments) {
     else if (strcmp(option, "--control") == 0) options.control = number(value) == SERVER;
     else if (strcmp(option, "--user") == 0) options.user = (uid_t)number(value);
     else if (strcmp(option, "--read") == 0) add(&options.readable, value);
+    else if (strcmp(option, "--read-existing") == 0) add(&options.existing, value);
     else if (strcmp(option, "--write") == 0) add(&options.writable, value);
     else if (strcmp(option, "--link") == 0) add(&options.links, value);
     else if (strcmp(option, "--device") == 0) add(&options.devices, value);

@@ -21,7 +21,7 @@ final class ProfilerTest {
    */
   @Test
   void seesWhatRanAndWhen() throws Exception {
-    assertThat(profiled(System.getenv())).isEqualTo(seen("graphs 1, calls that launch them 1\n"));
+    assertThat(profiled(List.of())).isEqualTo(seen("graphs 1, calls that launch them 1\n"));
   }
 
   /**
@@ -33,10 +33,8 @@ final class ProfilerTest {
     Path library = folder.resolve("libcupti.so.13");
     Programs.gcc(
         "-shared", "-fPIC", "-pthread", "-o", library.toString(), "src/test/c/profiling_library.c");
-    Map<String, String> environment = new HashMap<>(System.getenv());
-    environment.put("GRAFT_CUPTI", library.toString());
 
-    assertThat(profiled(environment, "library"))
+    assertThat(profiled(List.of("--profiler-library", library.toString()), "library"))
         .isEqualTo(
             seen(
                 """
@@ -49,10 +47,34 @@ final class ProfilerTest {
   /** A library that is none, or that refuses, changes nothing. */
   @Test
   void doesWithoutALibraryThatIsNone() throws Exception {
-    Map<String, String> environment = new HashMap<>(System.getenv());
-    environment.put("GRAFT_CUPTI", Files.writeString(folder.resolve("none.so"), "x").toString());
+    Path none = Files.writeString(folder.resolve("none.so"), "x");
 
-    assertThat(profiled(environment)).contains("kernels: 100, in order 100", "graphs 1,");
+    assertThat(profiled(List.of("--profiler-library", none.toString())))
+        .contains("kernels: 100, in order 100", "graphs 1,");
+  }
+
+  /** Otherwise only the log of a worker with a profiler would say that the file is missing. */
+  @Test
+  void aServerWithoutTheLibraryThatIsNamedDoesNotStart() throws Exception {
+    Path missing = folder.resolve("libcupti.so.13");
+    List<String> serve =
+        List.of(
+            SoftwareServer.GRAFT,
+            "serve",
+            "--insecure",
+            "--device",
+            "software",
+            "--listen",
+            "unix://" + folder.resolve("socket"),
+            "--profiler-library",
+            missing.toString());
+
+    Finished served = Finished.run(folder, System.getenv(), serve);
+
+    assertThat(served.code()).isEqualTo(1);
+    assertThat(served.err())
+        .contains("cannot load the profiling library " + missing + ": there is no such file")
+        .contains("usually /usr/local/cuda/extras/CUPTI/lib64/libcupti.so.13");
   }
 
   /** What {@code profiler.c} is to print, with the lines about graphs. */
@@ -72,8 +94,8 @@ final class ProfilerTest {
         """;
   }
 
-  /** What {@code profiler.c} prints. */
-  private String profiled(Map<String, String> environment, String... arguments) throws Exception {
+  /** What {@code profiler.c} prints with a server that has these options. */
+  private String profiled(List<String> options, String... arguments) throws Exception {
     Path program = folder.resolve("profiler");
     Path client = Checkout.HOME.resolve("lib/client");
     Programs.gcc(
@@ -83,20 +105,21 @@ final class ProfilerTest {
         "src/test/c/profiler.c",
         client.resolve("libcuda.so.1").toString(),
         client.resolve("cupti/libcupti.so.13").toString());
-    List<String> command =
-        new ArrayList<>(
-            List.of(
-                Checkout.HOME.resolve("bin/graft").toString(),
-                "run",
-                "--device",
-                "software",
-                "--profiler",
-                "--",
-                program.toString()));
-    command.addAll(List.of(arguments));
-    Finished profiled = Finished.run(folder, environment, command);
-    assertThat(profiled.code()).as("%s", profiled).isZero();
-    return profiled.out();
+    SoftwareServer server =
+        SoftwareServer.start(folder, Map.of(), options, "unix://" + folder.resolve("socket"));
+    try {
+      List<String> words = new ArrayList<>(List.of(program.toString()));
+      words.addAll(List.of(arguments));
+      List<String> command =
+          SoftwareServer.command(
+              folder, server.over("shm"), SoftwareServer.NAME, SoftwareServer.TOKEN, words);
+      command.add(command.indexOf("--"), "--profiler");
+      Finished profiled = Finished.run(folder, System.getenv(), command);
+      assertThat(profiled.code()).as("%s", profiled).isZero();
+      return profiled.out();
+    } finally {
+      server.stop();
+    }
   }
 
   /** {@code tool.c} is the program, and the library that asks, of a name of NVIDIA's. */

@@ -57,6 +57,7 @@ import graft.common.values.TimeSpan;
 import graft.common.values.UserName;
 import graft.comparison.link.LinkRate;
 import graft.comparison.link.RoundTrip;
+import graft.deployment.descriptor.gpu.LibraryPath;
 import graft.deployment.descriptor.gpu.PortName;
 import graft.deployment.snapshot.SnapshotName;
 import graft.guests.bundle.PackageName;
@@ -229,6 +230,7 @@ public final class Main implements Runnable {
       command.registerConverter(ServerAddress.class, saying(ServerAddress::parse));
       command.registerConverter(MemorySize.class, saying(MemorySize::parse));
       command.registerConverter(PortName.class, saying(PortName::parse));
+      command.registerConverter(LibraryPath.class, saying(LibraryPath::parse));
       command.registerConverter(RoundTrip.class, saying(RoundTrip::parse));
       command.registerConverter(LinkRate.class, saying(LinkRate::parse));
       command.registerConverter(TimeSpan.class, saying(TimeSpan::parse));

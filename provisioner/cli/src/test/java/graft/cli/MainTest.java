@@ -188,6 +188,25 @@ class MainTest {
   }
 
   @Test
+  void aProfilingLibraryThatWorkersCannotLoadEndsAServerBeforeItStarts() {
+    assertThat(graft(servingWith("libcupti.so.13"))).isEqualTo(ExitCode.USAGE);
+    assertThat(err.toString())
+        .contains(
+            "Invalid value for option '--profiler-library': 'libcupti.so.13' is not an"
+                + " absolute path");
+    assertThat(graft(servingWith("/no/such/libcupti.so.13"))).isEqualTo(ExitCode.FAILED);
+    assertThat(err.toString())
+        .contains("cannot load the profiling library /no/such/libcupti.so.13: there is no such");
+  }
+
+  private static String[] servingWith(String library) {
+    return ("serve --listen unix:///x --insecure --write-starter-config /no/such/file"
+            + " --profiler-library "
+            + library)
+        .split(" ");
+  }
+
+  @Test
   void aProgramRunsOverTheChannelsOfTheClient() {
     for (String url : List.of("shm:///run/x", "rdma://a:1", "ivshmem+vsock://2:1")) {
       assertThat(ServerAddress.parse(url)).hasToString(url);

@@ -180,6 +180,8 @@ public final class ServeCommand implements Callable<Integer> {
   @ArgGroup(exclusive = false, heading = "%nHow workers are confined:%n")
   JailSettings jail = new JailSettings();
 
+  @Mixin ProfilingSettings profiling;
+
   @Option(
       names = "--starter",
       paramLabel = "SOCKET",
@@ -345,9 +347,11 @@ public final class ServeCommand implements Callable<Integer> {
       config.maxGuestSessions(maxGuestSessions);
     }
     sessions.setRest(config);
-    config.jail(jail.config());
-    if (starter != null) {
-      config.starter(starter);
+    if (starter == null) {
+      config.jail(profiling.addTo(jail.config()));
+    } else {
+      // The starter's configuration names the profiling library, which this user may not reach.
+      config.jail(jail.config()).starter(starter);
     }
     config.rdmaPorts(rdmaPorts.stream().map(PortName::text).toList());
     if (sensors != null) {

@@ -67,7 +67,7 @@ final class ServerRules {
           "the server of the node '" + gpu.owner().name() + "' has its own limits",
           "give its graft serve options such as --max-sessions, and remove the key here");
     }
-    if (gpu.server().watchdog() != null && gpu.server().watchdog().isPresent()) {
+    if (has(gpu.server().watchdog())) {
       problems.add(
           positions.of(gpu.server(), "watchdog"),
           "the server of the node '" + gpu.owner().name() + "' has its own watchdog",
@@ -86,6 +86,11 @@ final class ServerRules {
           "give its graft serve the option --sensors off, and remove the key here");
     }
     own(gpu, "spare-context", !gpu.server().spareContext(), "whether spare workers have contexts");
+    own(
+        gpu,
+        "profiler-library",
+        has(gpu.server().profilerLibrary()),
+        "which profiling library it has");
     own(gpu, "metrics", !gpu.server().metrics(), "whether it serves metrics");
     own(gpu, "session-log", !gpu.server().sessionLog(), "whether its log shows sessions");
     own(gpu, "accounting", gpu.server().accounting(), "whether it writes accounts");
@@ -98,6 +103,11 @@ final class ServerRules {
           "the node '" + gpu.owner().name() + "' itself says " + what,
           "use the option --" + key + " of its graft serve, and remove the key here");
     }
+  }
+
+  /** Whether there is a value; null stands for one that has a problem already. */
+  private static boolean has(Optional<?> value) {
+    return value != null && value.isPresent();
   }
 
   private void leastHostMemory(Limits limits, String key, Optional<MemorySize> given) {

@@ -15,7 +15,7 @@ final class ServerOptions {
 
   /**
    * The options for the limits, the watchdog, the audit trail, contexts of spare workers, the
-   * sensors and the views of a GPU's server; none for what has its default.
+   * profiling library, the sensors and the views of a GPU's server; none for what has its default.
    *
    * @param audit the file of the audit trail, for a server whose audit events go to a file; the
    *     accounts of sessions are beside it
@@ -45,6 +45,7 @@ final class ServerOptions {
         options,
         "--spare-context",
         gpu.server().spareContext() ? Optional.empty() : Optional.of("off"));
+    add(options, "--profiler-library", gpu.server().profilerLibrary());
     add(options, "--sensors", gpu.server().sensors() ? Optional.empty() : Optional.of("off"));
     add(
         options,

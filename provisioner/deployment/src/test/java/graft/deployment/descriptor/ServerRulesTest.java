@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.catchThrowableOfType;
 import graft.common.bind.Problem;
 import graft.common.values.TimeSpan;
 import graft.deployment.descriptor.gpu.AuditTarget;
+import graft.deployment.descriptor.gpu.LibraryPath;
 import graft.deployment.descriptor.gpu.Server;
 import java.nio.file.Path;
 import java.util.List;
@@ -21,7 +22,9 @@ class ServerRulesTest {
         DescriptorReader.read(
                 Path.of("e.yaml"),
                 LIMITED.formatted(
-                    "host", "{sessions: 8, guest-sessions: 2, idle-timeout: 30m}, audit: syslog"))
+                    "host",
+                    "{sessions: 8, guest-sessions: 2, idle-timeout: 30m}, audit: syslog,"
+                        + " profiler-library: /home/me/.venv/lib/libcupti.so.13"))
             .descriptor()
             .gpus()
             .get(0)
@@ -30,6 +33,8 @@ class ServerRulesTest {
     assertThat(server.limits().guestSessions()).contains(2);
     assertThat(server.limits().idleTimeout()).contains(TimeSpan.parse("30m"));
     assertThat(server.audit()).isEqualTo(AuditTarget.SYSLOG);
+    assertThat(server.profilerLibrary())
+        .contains(LibraryPath.parse("/home/me/.venv/lib/libcupti.so.13"));
   }
 
   @ParameterizedTest
@@ -52,6 +57,13 @@ class ServerRulesTest {
         "node:big | {}, audit: off | 6:31: the server of the node 'big' has its own audit trail",
         "node:big | {}, sensors: off | 6:33: the node 'big' itself says who sees the sensors",
         "node:big | {}, spare-context: off | 6:39: the node 'big' itself says whether spare workers",
+        "node:big | {}, profiler-library: /l/c.so | 6:42: the node 'big' itself says which profiling",
+        "host | {}, profiler-library: c.so | 6:42: 'profiler-library': 'c.so' is not an absolute pa",
+        "host | {}, profiler-library: /l/../c.so | 6:42: 'profiler-library': '/l/../c.so' is not an",
+        "host | {}, profiler-library: /l/c.so/ | 6:42: 'profiler-library': '/l/c.so/' is not an",
+        "host | {}, profiler-library: /a b | 6:42: 'profiler-library': '/a b' is not an absolute",
+        "host | {}, profiler-library: '/a%b' | 6:42: 'profiler-library': '/a%b' is not an absolute",
+        "host | {}, profiler-library: \"/a\\nb\" | 6:42: 'profiler-library': ",
         "node:big | {}, metrics: off | 6:33: the node 'big' itself says whether it serves metrics",
         "node:big | {}, accounting: on | 6:36: the node 'big' itself says whether it writes",
         "node:big | {}, session-log: off | 6:37: the node 'big' itself says whether its log"

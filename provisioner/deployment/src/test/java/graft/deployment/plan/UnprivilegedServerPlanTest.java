@@ -166,6 +166,8 @@ class UnprivilegedServerPlanTest {
         .endsWith("--sensors", "off");
     assertThat(options(host.plan(LIMITED.replace("audit: file", "spare-context: false"))))
         .endsWith("--spare-context", "off");
+    assertThat(options(host.plan(LIMITED.replace("audit: file", "profiler-library: /l/c.so.13"))))
+        .endsWith("--profiler-library", "/l/c.so.13");
     assertThat(options(host.plan(LIMITED.replace("audit: file", "watchdog: 30s"))))
         .endsWith("--watchdog", "30s");
     assertThat(
@@ -188,6 +190,22 @@ class UnprivilegedServerPlanTest {
         .extracting(action -> action.kind() + " " + action.step().id())
         .filteredOn(line -> line.contains("guest/"))
         .containsExactly("DO guest/alice/access-gpu0");
+  }
+
+  @Test
+  void aProfilingLibraryStartsTheServerAgainAndIsShown() throws Exception {
+    install();
+    host.systemd().carryOut(host.plan(LIMITED));
+    Plan plan = host.plan(LIMITED.replace("audit: file", "profiler-library: /l/c.so.13"));
+    assertThat(of(plan))
+        .contains(
+            "UNDO server/gpu0/server",
+            "DO server/gpu0/unit-graft-starter",
+            "DO server/gpu0/unit-graft-server",
+            "DO server/gpu0/server");
+    host.carryOut(plan);
+    assertThat(host.plan(LIMITED.replace("audit: file", "profiler-library: /l/c.so.13")).actions())
+        .isEmpty();
   }
 
   @Test

@@ -118,6 +118,34 @@ class IsolationTest {
     assertThat(files.links()).containsEntry(folder.toRealPath().resolve("link"), Path.of("real"));
   }
 
+  /** The layout is that of NVIDIA's packages. */
+  @Test
+  void aProfilingLibraryIsShownWithWhatItLoadsAndNothingElseOfItsFolder() throws Exception {
+    Path real = Files.createDirectories(folder.resolve("cuda-13.0/targets/lib")).toRealPath();
+    for (String file : List.of("libcupti.so.2025.3.1", "libnvperf_host.so", "libcufft.so", "key")) {
+      Files.createFile(real.resolve(file));
+    }
+    Files.createSymbolicLink(real.resolve("libcupti.so.13"), Path.of("libcupti.so.2025.3.1"));
+    Path links = Files.createDirectories(folder.resolve("cuda-13.0/extras/lib64")).toRealPath();
+    for (String file :
+        List.of("libcupti.so.13", "libnvperf_host.so", "libcufft.so", "libcupti.a")) {
+      Files.createSymbolicLink(links.resolve(file), Path.of("../../targets/lib", file));
+    }
+    Path cuda = Files.createSymbolicLink(folder.resolve("cuda"), Path.of("cuda-13.0"));
+
+    WorkerFiles files = WorkerFiles.ofProfiler(cuda.resolve("extras/lib64/libcupti.so.13"));
+
+    assertThat(files.paths())
+        .containsExactlyInAnyOrder(
+            real.resolve("libcupti.so.2025.3.1"), real.resolve("libnvperf_host.so"));
+    assertThat(files.links())
+        .containsOnlyKeys(
+            cuda.getParent().toRealPath().resolve("cuda"),
+            links.resolve("libcupti.so.13"),
+            links.resolve("libnvperf_host.so"),
+            real.resolve("libcupti.so.13"));
+  }
+
   @Test
   void aSessionSeesTheNodesOfItsGpuAlone() throws Exception {
     for (String node : List.of("nvidiactl", "nvidia-uvm", "nvidia0", "nvidia1", "nvidia-modeset")) {

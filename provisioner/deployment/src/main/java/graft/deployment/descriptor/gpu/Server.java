@@ -19,6 +19,11 @@ public record Server(
             "Whether a worker has a context on the GPU before it gets a session. Without one, spare"
                 + " workers take no memory of the GPU, and sessions start later.")
         boolean spareContext,
+    @Doc(
+            "The path of NVIDIA's profiling library, libcupti.so.13, on its machine: programs with a"
+                + " profiler then learn when their kernels ran, also those of graphs. Without it"
+                + " they get the times of events around each piece of work.")
+        Optional<LibraryPath> profilerLibrary,
     @Default("true") @Doc("Whether it starts when the host boots, where systemd starts services.")
         boolean autostart,
     @Doc(
@@ -63,6 +68,7 @@ public record Server(
         Optional.empty(),
         spare,
         spareContext,
+        Optional.empty(),
         autostart,
         rdmaPorts,
         Limits.NONE,
@@ -80,6 +86,7 @@ public record Server(
         Optional.of(given),
         spare,
         spareContext,
+        profilerLibrary,
         autostart,
         rdmaPorts,
         limits,

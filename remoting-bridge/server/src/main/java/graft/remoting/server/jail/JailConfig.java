@@ -16,6 +16,7 @@ import java.util.OptionalLong;
  * @param threads the limit of a worker's threads
  * @param mps the control daemon of NVIDIA's MPS, if the workers are its clients. It serves one user
  *     at a time, so that they all run as one user then, the first that no other server has
+ * @param profiler the absolute path of NVIDIA's profiling library, if workers may load it
  */
 public record JailConfig(
     boolean isRequired,
@@ -23,7 +24,8 @@ public record JailConfig(
     int lastUser,
     OptionalLong memory,
     int threads,
-    Optional<Path> mps) {
+    Optional<Path> mps,
+    Optional<Path> profiler) {
   /**
    * Linux has no registered range for this; systemd's "Users, Groups, UIDs and GIDs on systemd
    * Systems" lists 1879048192 to 2147352575 as unused by anybody.
@@ -49,32 +51,46 @@ public record JailConfig(
   /** Returns the settings for all that the host allows, with the default limits. */
   public static JailConfig defaults() {
     return new JailConfig(
-        false, FIRST_USER, FIRST_USER + USERS - 1, OptionalLong.empty(), THREADS, Optional.empty());
+        false,
+        FIRST_USER,
+        FIRST_USER + USERS - 1,
+        OptionalLong.empty(),
+        THREADS,
+        Optional.empty(),
+        Optional.empty());
   }
 
   /** Returns a copy with another requirement. */
   public JailConfig withRequired(boolean value) {
-    return new JailConfig(value, firstUser, lastUser, memory, threads, mps);
+    return new JailConfig(value, firstUser, lastUser, memory, threads, mps, profiler);
   }
 
   /** Returns a copy with other users. */
   public JailConfig withUsers(int first, int last) {
-    return new JailConfig(isRequired, first, last, memory, threads, mps);
+    return new JailConfig(isRequired, first, last, memory, threads, mps, profiler);
   }
 
   /** Returns a copy with another limit of memory, in bytes. */
   public JailConfig withMemory(long bytes) {
-    return new JailConfig(isRequired, firstUser, lastUser, OptionalLong.of(bytes), threads, mps);
+    return new JailConfig(
+        isRequired, firstUser, lastUser, OptionalLong.of(bytes), threads, mps, profiler);
   }
 
   /** Returns a copy with another limit of threads. */
   public JailConfig withThreads(int count) {
-    return new JailConfig(isRequired, firstUser, lastUser, memory, count, mps);
+    return new JailConfig(isRequired, firstUser, lastUser, memory, count, mps, profiler);
   }
 
   /** Returns a copy whose workers are clients of this control daemon of NVIDIA's MPS. */
   public JailConfig withMps(Path daemon) {
-    return new JailConfig(isRequired, firstUser, lastUser, memory, threads, Optional.of(daemon));
+    return new JailConfig(
+        isRequired, firstUser, lastUser, memory, threads, Optional.of(daemon), profiler);
+  }
+
+  /** Returns a copy whose workers may load this profiling library. */
+  public JailConfig withProfiler(Path library) {
+    return new JailConfig(
+        isRequired, firstUser, lastUser, memory, threads, mps, Optional.of(library));
   }
 
   /** Returns whether the workers are clients of NVIDIA's MPS. */

@@ -27,8 +27,17 @@ final class JailOptions {
   }
 
   JailOptions add(WorkerFiles files) {
+    return addLinks(files).addAll("--read", files.paths());
+  }
+
+  /** Adds files that a worker can do without: those that have gone when it starts are left out. */
+  JailOptions addExisting(WorkerFiles files) {
+    return addLinks(files).addAll("--read-existing", files.paths());
+  }
+
+  private JailOptions addLinks(WorkerFiles files) {
     files.links().forEach((link, target) -> add("--link", link + "=" + target));
-    return addAll("--read", files.paths());
+    return this;
   }
 
   List<String> list() {

@@ -2,6 +2,7 @@ package graft.remoting.server.jail;
 
 import java.io.File;
 import java.io.IOException;
+import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.LinkedHashMap;
@@ -38,8 +39,8 @@ public final class WorkerFiles {
           "/sys/devices/system/cpu",
           "/sys/devices/system/node");
 
-  /** The variable that names the profiling library, which lies in a folder of its own. */
-  public static final String PROFILER = "GRAFT_CUPTI";
+  /** How the names begin of NVIDIA's libraries that belong to the profiling library. */
+  private static final List<String> PROFILING = List.of("libcupti.so", "libnvperf_");
 
   private final Set<Path> paths = new LinkedHashSet<>();
   private final Map<Path, Path> links = new LinkedHashMap<>();
@@ -71,9 +72,23 @@ public final class WorkerFiles {
     for (String folder : (libraries + File.pathSeparator + own).split(File.pathSeparator, -1)) {
       files.add(Path.of(folder));
     }
-    Path profiler = Path.of(System.getenv().getOrDefault(PROFILER, ""));
-    if (profiler.isAbsolute()) {
-      files.add(profiler.getParent());
+    return files;
+  }
+
+  /**
+   * Returns a profiling library and those of NVIDIA's beside it that it may load. The rest of its
+   * folder stays hidden: an operator may name a library in any folder.
+   */
+  public static WorkerFiles ofProfiler(Path library) throws IOException {
+    WorkerFiles files = new WorkerFiles();
+    files.add(library);
+    try (DirectoryStream<Path> beside = Files.newDirectoryStream(library.getParent(), "lib*.so*")) {
+      for (Path file : beside) {
+        String name = file.getFileName().toString();
+        if (PROFILING.stream().anyMatch(name::startsWith) && Files.isRegularFile(file)) {
+          files.add(file);
+        }
+      }
     }
     return files;
   }

@@ -83,7 +83,7 @@ public final class WorkerJail implements AutoCloseable {
   public static WorkerJail open(JailConfig config) throws ServerException {
     try {
       return JailProgram.find().isEmpty()
-          ? none("the program graft-jail is not there")
+          ? none("the program graft-jail is not there", config)
           : open(config, JailFolder.make(Path.of(System.getProperty("java.io.tmpdir"))));
     } catch (IOException e) {
       throw failure(e);
@@ -115,6 +115,9 @@ public final class WorkerJail implements AutoCloseable {
                       line));
     }
     JailOptions common = common(files);
+    if (config.profiler().isPresent()) {
+      common.addExisting(WorkerFiles.ofProfiler(config.profiler().get()));
+    }
     Isolation isolation =
         program.check(new JailOptions(common).add("--user", config.firstUser()).list());
     String without = System.getenv().getOrDefault(WITHOUT_VARIABLE, "");
@@ -127,8 +130,11 @@ public final class WorkerJail implements AutoCloseable {
 
   /** Returns a jail without any parts: workers run like the server. */
   public static WorkerJail none(String why) {
-    return new WorkerJail(
-        null, Isolation.none(why), null, new JailOptions(), JailConfig.defaults(), Set.of());
+    return none(why, JailConfig.defaults());
+  }
+
+  private static WorkerJail none(String why, JailConfig config) {
+    return new WorkerJail(null, Isolation.none(why), null, new JailOptions(), config, Set.of());
   }
 
   /** Returns whether workers have to be started by graft-starter, which needs root. */

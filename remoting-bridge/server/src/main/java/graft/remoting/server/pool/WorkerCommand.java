@@ -7,6 +7,7 @@ import graft.remoting.server.control.WorkerKind;
 import graft.remoting.server.jail.Isolation;
 import graft.remoting.server.jail.WorkerJail;
 import graft.remoting.server.mps.Mps;
+import graft.remoting.server.profile.Cupti;
 import graft.remoting.server.system.AddressRange;
 import graft.remoting.server.transport.Ucx;
 import java.io.File;
@@ -194,6 +195,8 @@ public final class WorkerCommand implements WorkerStarter {
       environment.put(WorkerEnvironment.CONNECTIONS, Integer.toString(kind.connections()));
     }
     environment.put(WorkerEnvironment.SENSORS, sensors ? "on" : "off");
+    environment.remove(Cupti.VARIABLE);
+    jail.config().profiler().ifPresent(path -> environment.put(Cupti.VARIABLE, path.toString()));
     // Each arena of the C library's allocator keeps megabytes of its own.
     environment.putIfAbsent("MALLOC_ARENA_MAX", "1");
     return environment;

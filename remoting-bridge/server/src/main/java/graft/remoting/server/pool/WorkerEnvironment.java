@@ -1,6 +1,5 @@
 package graft.remoting.server.pool;
 
-import graft.remoting.server.jail.WorkerFiles;
 import graft.remoting.server.transport.Tls;
 import java.util.List;
 import java.util.Map;
@@ -23,7 +22,6 @@ public final class WorkerEnvironment {
           "GRAFT_SOFTWARE_",
           "GRAFT_RDMA_",
           "GRAFT_GPUDIRECT",
-          WorkerFiles.PROFILER,
           Tls.KERNEL,
           WorkerEnvironment.SENSORS,
           "UCX_",

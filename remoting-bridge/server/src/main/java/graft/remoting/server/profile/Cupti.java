@@ -20,7 +20,7 @@ import org.slf4j.LoggerFactory;
 /**
  * NVIDIA's profiling library (CUPTI) in this process. It records when work ran on the GPU, which
  * events around the work would tell less exactly, and of a graph not at all. The operator names the
- * library in {@link #VARIABLE}.
+ * library by {@code graft serve --profiler-library}.
  *
  * <p>{@link #number} and {@link #endNumber} belong to the thread that queues the work; the library
  * gives its records on any thread.
@@ -28,8 +28,8 @@ import org.slf4j.LoggerFactory;
 public final class Cupti {
   private static final Logger LOG = LoggerFactory.getLogger(Cupti.class);
 
-  /** The variable in the worker's environment with the library's path. */
-  public static final String VARIABLE = "GRAFT_CUPTI";
+  /** The variable by which the server or graft-starter tells a worker the library's path. */
+  public static final String VARIABLE = "GRAFT_PROFILER_LIBRARY";
 
   private static final int SUCCESS = 0;
   private static final int NO_MORE_RECORDS = 12; // CUPTI_ERROR_MAX_LIMIT_REACHED
@@ -101,7 +101,7 @@ public final class Cupti {
     try {
       return Optional.of(new Cupti(NativeLibrary.getInstance(path)));
     } catch (UnsatisfiedLinkError e) {
-      LOG.warn("programs get no times of {}, which {} names: {}", path, VARIABLE, e.getMessage());
+      LOG.warn("programs get no times of the profiling library {}: {}", path, e.getMessage());
       return Optional.empty();
     }
   }
