@@ -3,6 +3,7 @@ package graft.deployment.plan;
 import graft.common.audit.AuditLog;
 import graft.deployment.descriptor.gpu.Gpu;
 import graft.deployment.descriptor.gpu.Limits;
+import graft.deployment.step.host.StartServer;
 import graft.guests.bundle.ServerViews;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -45,7 +46,7 @@ final class ServerOptions {
         options,
         "--spare-context",
         gpu.server().spareContext() ? Optional.empty() : Optional.of("off"));
-    add(options, "--profiler-library", gpu.server().profilerLibrary());
+    add(options, StartServer.PROFILER_LIBRARY, gpu.server().profilerLibrary());
     add(options, "--sensors", gpu.server().sensors() ? Optional.empty() : Optional.of("off"));
     add(
         options,

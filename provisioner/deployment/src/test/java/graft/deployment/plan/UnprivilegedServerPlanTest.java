@@ -203,6 +203,7 @@ class UnprivilegedServerPlanTest {
             "DO server/gpu0/unit-graft-starter",
             "DO server/gpu0/unit-graft-server",
             "DO server/gpu0/server");
+    assertThat(plan.toText()).contains("(device software, profiling library /l/c.so.13)");
     host.carryOut(plan);
     assertThat(host.plan(LIMITED.replace("audit: file", "profiler-library: /l/c.so.13")).actions())
         .isEmpty();

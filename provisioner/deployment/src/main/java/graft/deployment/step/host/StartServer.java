@@ -57,6 +57,9 @@ public record StartServer(
   /** The option of {@code graft serve} that names a log whose size is limited. */
   static final String ROTATED_LOG = "--log";
 
+  /** The option of {@code graft serve} that names NVIDIA's profiling library. */
+  public static final String PROFILER_LIBRARY = "--profiler-library";
+
   /** The longest path of a Unix socket, in bytes (unix(7)). */
   private static final int LONGEST_SOCKET = 107;
 
@@ -78,11 +81,16 @@ public record StartServer(
   @Override
   public String describe() {
     String where = listen.stream().map(Endpoint::toString).collect(Collectors.joining(", "));
-    return "start its server at " + where + " (device " + device + rdma() + ")";
+    return "start its server at " + where + " (device " + device + rdma() + profiler() + ")";
   }
 
   private String rdma() {
     return rdmaPorts.isEmpty() ? "" : ", rdma by " + PortName.list(rdmaPorts);
+  }
+
+  private String profiler() {
+    int at = options.indexOf(PROFILER_LIBRARY);
+    return at < 0 ? "" : ", profiling library " + options.get(at + 1);
   }
 
   @Override
