@@ -153,8 +153,9 @@ static void become_jail(const struct workers *workers, const struct kind *kind, 
   }
   if (request->addresses) add_word(&environment, formatted("GRAFT_WORKER_ADDRESSES=%llu", request->addresses));
   char *const no_environment[] = {0};
+  // Java prints to standard output why it ends a process that crashes, and MPS its log.
   int control = move_up(fds[0]), log = move_up(fds[1]), null = open("/dev/null", O_RDWR);
-  if (null < 0 || dup2(null, 0) < 0 || dup2(kind->mps ? log : null, 1) < 0 || dup2(log, 2) < 0 || dup2(control, CONTROL) < 0 ||
+  if (null < 0 || dup2(null, 0) < 0 || dup2(log, 1) < 0 || dup2(log, 2) < 0 || dup2(control, CONTROL) < 0 ||
       chdir("/") < 0) {
     _exit(EXIT_FAILURE);
   }

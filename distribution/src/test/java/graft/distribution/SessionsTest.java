@@ -112,6 +112,19 @@ final class SessionsTest {
   }
 
   @Test
+  void theLogSaysWhereAWorkerHasCrashed() throws Exception {
+    for (ProcessHandle worker : server.workers()) {
+      Process kill = new ProcessBuilder("kill", "-SEGV", String.valueOf(worker.pid())).start();
+      assertThat(kill.waitFor()).isZero();
+    }
+    assertThat(program.waitFor(60, TimeUnit.SECONDS)).isTrue();
+    while (!server.log().contains("the worker died with status")) {
+      Thread.sleep(20); // ended by the test's time limit
+    }
+    assertThat(server.log()).contains("SIGSEGV", "# Problematic frame:");
+  }
+
+  @Test
   void aProgramIsToldThatAnOperatorHasEndedItsSession() throws Exception {
     String id = onlySession(graft("sessions", "-o", "json").out()).get("session").toString();
     Finished killed = graft("kill", id);

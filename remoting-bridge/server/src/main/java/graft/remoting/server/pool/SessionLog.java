@@ -17,8 +17,12 @@ public final class SessionLog {
     LOG.info("{}", session.startLine());
   }
 
-  /** A session has ended. */
+  /** A session has ended. That of a worker that crashed is in each log. */
   static void ended(ServedSession session, int exitStatus) {
-    LOG.info("{}", session.endLine(exitStatus));
+    if (session.hasFailed()) {
+      LOG.error("{}", session.endLine(exitStatus));
+    } else {
+      LOG.info("{}", session.endLine(exitStatus));
+    }
   }
 }

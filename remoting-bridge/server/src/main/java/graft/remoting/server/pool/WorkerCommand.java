@@ -126,7 +126,8 @@ public final class WorkerCommand implements WorkerStarter {
   public WorkerProcess start(WorkerKind kind) throws IOException {
     ProcessBuilder builder = new ProcessBuilder();
     builder.redirectInput(new File("/dev/null"));
-    builder.redirectOutput(ProcessBuilder.Redirect.DISCARD);
+    // Java prints there why it ends a process that crashes, and MPS its log.
+    builder.redirectErrorStream(true);
     Map<String, String> inherited = Map.copyOf(builder.environment());
     builder.environment().clear();
     builder.environment().putAll(environment(kind, inherited));
@@ -135,13 +136,8 @@ public final class WorkerCommand implements WorkerStarter {
     List<String> options = jail.enter(kind, socket(folder), inherited, shared);
     builder.command(new ArrayList<>(options));
     builder.command().addAll(arguments(kind, !options.isEmpty()));
-    if (kind.isMps()) { // which prints its log to standard output
-      Process daemon =
-          builder.redirectOutput(ProcessBuilder.Redirect.PIPE).redirectErrorStream(true).start();
-      return new LocalProcess(daemon, daemon.getInputStream());
-    }
-    Process worker = builder.start();
-    return new LocalProcess(worker, worker.getErrorStream());
+    Process process = builder.start();
+    return new LocalProcess(process, process.getInputStream());
   }
 
   private Path daemon() {
