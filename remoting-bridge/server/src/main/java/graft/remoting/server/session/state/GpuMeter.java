@@ -2,13 +2,8 @@ package graft.remoting.server.session.state;
 
 import com.google.errorprone.annotations.concurrent.GuardedBy;
 import graft.remoting.device.CudaDevice;
-import graft.remoting.device.CudaResult;
 import graft.remoting.server.exchange.GpuEngine;
 import graft.remoting.server.exchange.GpuLease;
-import graft.remoting.server.session.call.RefusedCallException;
-import graft.remoting.server.session.memory.DeviceState;
-import java.util.ArrayList;
-import java.util.List;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.LongSupplier;
 
@@ -60,9 +55,6 @@ public final class GpuMeter {
    */
   private static final long LONGEST_WAIT = 10_000_000;
 
-  /** The number of markers from which on a stream's marker is moved instead of added to. */
-  private static final int MOST_MARKERS = 64;
-
   private static final long LEGACY = 0;
 
   private final CudaDevice device;
@@ -78,7 +70,7 @@ public final class GpuMeter {
   private boolean isOpen;
 
   @GuardedBy("this")
-  private final List<WorkMarker> markers = new ArrayList<>();
+  private final WorkMarkers markers;
 
   @GuardedBy("this")
   private final EngineTime time;
@@ -105,6 +97,9 @@ public final class GpuMeter {
   /** The engine of the call that is made. */
   private int engine;
 
+  /** Whether a call that queues work has begun and not ended. */
+  private boolean isCalling;
+
   private int calls;
 
   /** The calls that queued nothing since the last one that did. */
@@ -122,7 +117,8 @@ public final class GpuMeter {
     this.device = device;
     this.lease = lease;
     this.nanos = nanos;
-    this.time = new EngineTime(lease, markers);
+    this.markers = new WorkMarkers(device, nanos);
+    this.time = new EngineTime(lease, markers.list());
   }
 
   /**
@@ -133,6 +129,7 @@ public final class GpuMeter {
   public void beginCall(SessionContext current, GpuEngine does) {
     context = current; // what was queued in the last one has markers: SessionState.enter
     engine = does.bit();
+    isCalling = true;
     if (open && lease.isUnbounded()) {
       addEngine();
       return;
@@ -140,13 +137,25 @@ public final class GpuMeter {
     if (lease.isBounded()) {
       keepShort();
     }
-    if (!lease.isHeld()) {
+    if (lease.isHeld()) {
+      goOn();
+    } else {
       mark();
       drain();
-    } else if (open || reopens()) {
-      addEngine();
-      return;
+      begin();
     }
+  }
+
+  /** Counts the call to the piece of work that goes on, or begins one. */
+  private void goOn() {
+    if (open || reopens()) {
+      addEngine();
+    } else {
+      begin();
+    }
+  }
+
+  private void begin() {
     lease.begin();
     synchronized (this) {
       if (pieces++ == 0) {
@@ -189,6 +198,7 @@ public final class GpuMeter {
 
   /** Notes that the call has queued its work in a stream. */
   public void endCall(long stream) {
+    isCalling = false;
     calls++;
     others = 0;
     if (unmarked.add(stream, engine)) {
@@ -200,6 +210,9 @@ public final class GpuMeter {
   public void names(long stream) {
     if (stream != LEGACY && unmarked.isLast(LEGACY)) {
       mark();
+      if (isCalling) {
+        goOn();
+      }
     }
   }
 
@@ -210,21 +223,24 @@ public final class GpuMeter {
     }
   }
 
-  /** Records markers behind all work that has none, and ends what has finished. */
+  /**
+   * Records markers behind all work that has none, and ends what has finished. A stream that is
+   * about to be destroyed must have been marked: the driver ends a process that names it later.
+   */
   public void mark() {
-    if (!open) {
+    if (!open && unmarked.count() == 0) {
       return;
     }
     long end = calls > 0 ? nanos.getAsLong() : finishedAt;
     synchronized (this) {
       for (int i = 0; i < unmarked.count(); i++) {
-        mark(unmarked.stream(i), unmarked.engines(i));
+        markers.record(context, unmarked.stream(i), unmarked.engines(i), !lease.isBounded());
       }
       isOpen = false;
       time.setUnmarked(0);
       settle(end);
       time.count(end);
-      if (!markers.isEmpty()) {
+      if (!markers.list().isEmpty()) {
         track();
       }
     }
@@ -232,29 +248,6 @@ public final class GpuMeter {
     queued = 0;
     unmarked.clear();
     calls = 0;
-  }
-
-  @GuardedBy("this")
-  private void mark(long stream, int its) {
-    if (DeviceState.mayCapture(device, stream)) {
-      return;
-    }
-    boolean isFull = markers.size() >= MOST_MARKERS;
-    for (WorkMarker marker : markers) {
-      boolean moves = isFull || (!lease.isBounded() && marker.engines == its);
-      if (moves && marker.stream == stream && marker.context == context) {
-        marker.engines |= its;
-        device.cuEventRecord(marker.event, stream);
-        return;
-      }
-    }
-    try {
-      long event = context.events().record(stream);
-      markers.add(new WorkMarker(context, stream, its, event, nanos.getAsLong()));
-    } catch (RefusedCallException e) {
-      // The context has failed, so that nothing runs, or the stream is of another context.
-      device.cuStreamSynchronize(stream);
-    }
   }
 
   /**
@@ -284,7 +277,7 @@ public final class GpuMeter {
   private synchronized boolean isShort() {
     look();
     int ahead = (lease.isShort() ? 0 : 1) + (pace.isLong() ? 0 : 1);
-    return markers.size() <= ahead;
+    return markers.list().size() <= ahead;
   }
 
   /** Polls for a moment for the end of all work. */
@@ -321,11 +314,7 @@ public final class GpuMeter {
 
   /** Forgets a stream that was destroyed, whose work may go on. */
   public synchronized void forget(long stream) {
-    for (WorkMarker marker : markers) {
-      if (marker.stream == stream) {
-        marker.stream = -1;
-      }
-    }
+    markers.forget(stream);
   }
 
   /** Forgets the markers of a context that is about to be destroyed, and with it its work. */
@@ -338,7 +327,7 @@ public final class GpuMeter {
       context = null;
     }
     synchronized (this) {
-      markers.removeIf(marker -> marker.context == gone);
+      markers.list().removeIf(marker -> marker.context == gone);
       long now = nanos.getAsLong();
       settle(now);
       time.count(now);
@@ -349,20 +338,7 @@ public final class GpuMeter {
   @GuardedBy("this")
   private void look() {
     long now = nanos.getAsLong();
-    long began = lastFinished;
-    int finished = 0;
-    for (int i = 0; i < markers.size(); ) { // no iterator, since polling would leave much garbage
-      WorkMarker marker = markers.get(i);
-      if (device.cuEventQuery(marker.event) == CudaResult.NOT_READY) {
-        i++;
-      } else {
-        markers.remove(i);
-        marker.context.events().give(marker.event);
-        began = finished++ == 0 ? Math.max(marker.began, lastFinished) : began;
-      }
-    }
-    if (finished > 0) {
-      pace.adapt((now - began) / finished);
+    if (markers.removeFinished(now, lastFinished, pace)) {
       lastFinished = now;
     }
     settle(now);
@@ -372,7 +348,7 @@ public final class GpuMeter {
   /** Ends the pieces of work if nothing is left of them. */
   @GuardedBy("this")
   private void settle(long end) {
-    if (markers.isEmpty() && !isOpen) {
+    if (markers.list().isEmpty() && !isOpen) {
       for (; pieces > 0; pieces--) {
         lease.end(end);
       }
@@ -418,19 +394,19 @@ public final class GpuMeter {
    */
   private synchronized SessionContext await() throws InterruptedException {
     long began = nanos.getAsLong();
-    while (markers.isEmpty()) {
+    while (markers.list().isEmpty()) {
       if (nanos.getAsLong() - began >= THREAD_NANOS) {
         isTracked = false;
         return null;
       }
       wait(1_000); // and looks again how late it is
     }
-    return markers.get(0).context;
+    return markers.list().get(0).context;
   }
 
   /** Looks at the markers. Returns whether the first one is still of that context. */
   private synchronized boolean isPending(SessionContext current) {
     look();
-    return !markers.isEmpty() && markers.get(0).context == current;
+    return !markers.list().isEmpty() && markers.list().get(0).context == current;
   }
 }

@@ -24,7 +24,6 @@ import org.junit.jupiter.api.Timeout;
  */
 @Timeout(120)
 final class GpuMeterTest {
-  private static final long LEGACY = 0;
   private static final long STREAM = 0x51;
   private static final long OTHER = 0x52;
 
@@ -228,15 +227,6 @@ final class GpuMeterTest {
     meter.mark();
     assertThat(device.records()).isZero();
     assertThat(page.isRunning()).isFalse();
-  }
-
-  @Test
-  void theLegacyStreamIsMarkedBeforeAnotherStreamIsNamed() {
-    launch(LEGACY);
-    meter.names(LEGACY);
-    assertThat(device.records()).isZero();
-    meter.names(STREAM);
-    assertThat(device.records()).isEqualTo(1);
   }
 
   @Test

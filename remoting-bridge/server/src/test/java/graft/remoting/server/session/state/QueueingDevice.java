@@ -4,7 +4,9 @@ import graft.remoting.device.CudaDevice;
 import graft.remoting.device.CudaResult;
 import graft.remoting.device.Memory;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.Map;
+import java.util.Set;
 
 /** Streams in which work stays until it is finished, and events behind it. */
 final class QueueingDevice implements CudaDevice {
@@ -13,6 +15,10 @@ final class QueueingDevice implements CudaDevice {
   private final Map<Long, long[]> events = new HashMap<>();
   private long handles = 0x100;
   long captured = -1;
+
+  /** The streams that must not be named any more. */
+  final Set<Long> gone = new HashSet<>();
+
   private int records;
   boolean isInstant;
 
@@ -47,6 +53,7 @@ final class QueueingDevice implements CudaDevice {
 
   @Override
   public synchronized int cuEventRecord(long event, long stream) {
+    checkThere(stream);
     records++;
     events.put(event, new long[] {stream, queued.getOrDefault(stream, 0)});
     return CudaResult.SUCCESS;
@@ -62,8 +69,15 @@ final class QueueingDevice implements CudaDevice {
 
   @Override
   public synchronized int cuStreamIsCapturing(long stream, long status) {
+    checkThere(stream);
     Memory.putInt(status, stream == captured ? 1 : 0);
     return CudaResult.SUCCESS;
+  }
+
+  private void checkThere(long stream) {
+    if (gone.contains(stream)) {
+      throw new AssertionError("the stream " + stream + " is no more");
+    }
   }
 
   @Override
