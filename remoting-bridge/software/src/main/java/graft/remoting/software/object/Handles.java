@@ -11,7 +11,9 @@ import java.util.stream.LongStream;
 /** The objects that programs know by handles; a handle is never reused. */
 public final class Handles {
   private final Map<Long, Object> objects = new ConcurrentHashMap<>();
-  private final AtomicLong last = new AtomicLong(0x5000_0000_0000L);
+  private static final long BEFORE_FIRST = 0x5000_0000_0000L;
+
+  private final AtomicLong last = new AtomicLong(BEFORE_FIRST);
 
   public long add(Object object) {
     long handle = last.addAndGet(16);
@@ -19,9 +21,18 @@ public final class Handles {
     return handle;
   }
 
-  /** The object of a handle. */
+  /**
+   * The object of a handle.
+   *
+   * @throws AssertionError if the object is no more. NVIDIA's driver would read what has taken its
+   *     place and crash; a server never hands it such a handle, whatever its clients say
+   */
   public <T> T get(long handle, Class<T> type) {
     Object found = objects.get(handle);
+    if (found == null && BEFORE_FIRST < handle && handle <= last.get()) {
+      throw new AssertionError(
+          "0x" + Long.toHexString(handle) + " is a " + type.getSimpleName() + " no more");
+    }
     if (!type.isInstance(found)) {
       throw new CudaException(
           CudaResult.INVALID_HANDLE,
