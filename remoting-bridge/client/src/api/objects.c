@@ -219,7 +219,7 @@ static int find(int kind, const void *handle, uint64_t *id, struct graft_session
   *session = NULL;
   if (kind == GRAFT_STREAM) return graft_stream_id(handle, id, session);
   *id = 0;
-  if (kind == GRAFT_CONTEXT && graft_object_is_gone(kind, handle)) return GRAFT_CONTEXT_IS_DESTROYED;
+  if ((kind == GRAFT_CONTEXT || kind == GRAFT_EVENT) && graft_object_is_gone(kind, handle)) return GRAFT_CONTEXT_IS_DESTROYED;
   return handle ? invalid(kind) : 0;
 }
 

@@ -61,7 +61,7 @@ GRAFT_EXPORT int cuIpcGetEventHandle(void *handle, void *event) {
   if (!shared) return GRAFT_INVALID_HANDLE;
   if (!handle) return GRAFT_INVALID_VALUE;
   if (!(r = rpc_cuIpcGetEventHandle(handle, event))) shared->u.event.shared = true;
-  return r;
+  return r == GRAFT_CONTEXT_IS_DESTROYED ? GRAFT_INVALID_HANDLE : r;
 }
 
 GRAFT_EXPORT int cuIpcOpenEventHandle(void *event, struct graft_struct64 handle) {

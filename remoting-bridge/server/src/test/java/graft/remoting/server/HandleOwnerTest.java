@@ -64,7 +64,8 @@ class HandleOwnerTest {
           .isEqualTo(CudaResult.INVALID_HANDLE);
       assertThat(result(client, "cuStreamSynchronize", with(STREAM)))
           .isEqualTo(CudaResult.INVALID_HANDLE);
-      assertThat(result(client, "cuEventQuery", with(EVENT))).isEqualTo(CudaResult.INVALID_HANDLE);
+      assertThat(result(client, "cuEventQuery", with(EVENT)))
+          .isEqualTo(CudaResult.CONTEXT_IS_DESTROYED);
       assertThat(launch(client)).isEqualTo(CudaResult.INVALID_HANDLE);
       assertThat(result(client, "cuModuleUnload", with(MODULE)))
           .isEqualTo(CudaResult.INVALID_HANDLE);

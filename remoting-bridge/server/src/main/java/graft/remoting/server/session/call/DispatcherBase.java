@@ -143,12 +143,21 @@ abstract class DispatcherBase {
     }
     long handle = handles.find(kind, id);
     if (handle == 0) {
-      call.fail(CudaResult.INVALID_HANDLE);
+      call.fail(unknown(kind));
     } else if (kind == HandleKind.STREAM) {
       handles.usedStreams().add(handle);
       stream = handle;
     }
     return handle;
+  }
+
+  /** What the driver answers for an object that is gone with its context, or with its graph. */
+  private static int unknown(HandleKind kind) {
+    return switch (kind) {
+      case EVENT, ARRAY -> CudaResult.CONTEXT_IS_DESTROYED;
+      case NODE -> CudaResult.INVALID_VALUE;
+      default -> CudaResult.INVALID_HANDLE;
+    };
   }
 
   /** Replaces the ids in a block with the device's handles. */
