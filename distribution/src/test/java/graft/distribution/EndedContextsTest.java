@@ -2,6 +2,7 @@ package graft.distribution;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.nio.file.Files;
 import java.nio.file.Path;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.api.parallel.Execution;
@@ -31,5 +32,14 @@ final class EndedContextsTest {
                 + " pop 0\n"
                 + ("destroyed" + things)
                 + ("reset and made again" + things));
+  }
+
+  /** Their work is over or forgotten by then, and no thread of the worker ends in an error. */
+  @ParameterizedTest
+  @ValueSource(strings = {"tcp", "shm", "unix"})
+  void contextsThatHaveWorkEnd(String channel, @TempDir Path folder) throws Exception {
+    Finished program = SoftwareServer.run(folder, "busy_contexts", channel);
+    assertThat(program.out()).as(program.err()).isEqualTo("right: 40 of 40\n");
+    assertThat(Files.readString(folder.resolve("server.log"))).doesNotContain("Exception", "Error");
   }
 }

@@ -370,7 +370,6 @@ public final class GpuMeter {
     Waiters.relaxCapture(device);
     try {
       for (SessionContext current; (current = await()) != null; ) {
-        current.enter(device);
         long since = nanos.getAsLong();
         while (isPending(current)) {
           if (lease.isHeld()) {
@@ -389,8 +388,8 @@ public final class GpuMeter {
   }
 
   /**
-   * Waits for a marker. Returns its context, which the thread needs to query it, or null if there
-   * was none for a while: then the thread ends.
+   * Waits for a marker, and enters its context, which the thread needs to query it. Returns the
+   * context, or null if there was no marker for a while: then the thread ends.
    */
   private synchronized SessionContext await() throws InterruptedException {
     long began = nanos.getAsLong();
@@ -401,7 +400,9 @@ public final class GpuMeter {
       }
       wait(1_000); // and looks again how late it is
     }
-    return markers.list().get(0).context;
+    SessionContext current = markers.list().get(0).context;
+    current.enter(device); // not later, when the executor may have destroyed it
+    return current;
   }
 
   /** Looks at the markers. Returns whether the first one is still of that context. */
