@@ -193,6 +193,7 @@ class ManyHostsTest {
         exit 255"""); // as ssh ends where its connection is lost
     Finished plan = hosts.run("plan", lab.toString());
     assertThat(plan.out())
+        .as("%s", plan)
         .contains("two: NOT REACHED: the connection was lost while its Graft worked, after '")
         .contains("graft status says what the host has")
         .doesNotContain("the first step");
