@@ -10,6 +10,7 @@ import com.sun.jna.Pointer;
 import com.sun.jna.ptr.LongByReference;
 import com.sun.jna.ptr.PointerByReference;
 import graft.remoting.device.Memory;
+import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -82,6 +83,9 @@ public final class Cupti {
   @GuardedBy("this")
   private final Map<String, String> names = new HashMap<>();
 
+  /** The functions that queue nothing, by the library's numbers, once that is known. */
+  private List<Integer> others = List.of();
+
   private boolean isRegistered;
   private boolean isOn;
 
@@ -134,16 +138,27 @@ public final class Cupti {
     } catch (UnsatisfiedLinkError older) {
       return;
     }
+    if (others.isEmpty()) {
+      others = functionsThatQueueNothing();
+    }
+    for (int function : others) {
+      select.invokeInt(new Object[] {function, (byte) 0});
+    }
+  }
+
+  /** Returns the numbers that the library has for them; it numbers functions from 1 on. */
+  private List<Integer> functionsThatQueueNothing() {
     Function name = library.getFunction("cuptiGetCallbackName");
     PointerByReference text = new PointerByReference();
+    List<Integer> found = new ArrayList<>();
     for (int function = 1; function < MOST_FUNCTIONS; function++) {
-      boolean isNamed =
-          name.invokeInt(new Object[] {DRIVER_API, function, text}) == SUCCESS
-              && text.getValue() != null;
+      int result = name.invokeInt(new Object[] {DRIVER_API, function, text});
+      boolean isNamed = result == SUCCESS && text.getValue() != null;
       if (isNamed && QUEUEING.stream().noneMatch(text.getValue().getString(0)::startsWith)) {
-        select.invokeInt(new Object[] {function, (byte) 0});
+        found.add(function);
       }
     }
+    return found;
   }
 
   /** Ends the recording. What is not over yet is lost. */

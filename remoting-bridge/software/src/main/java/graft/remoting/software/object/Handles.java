@@ -10,9 +10,9 @@ import java.util.stream.LongStream;
 
 /** The objects that programs know by handles; a handle is never reused. */
 public final class Handles {
-  private final Map<Long, Object> objects = new ConcurrentHashMap<>();
   private static final long BEFORE_FIRST = 0x5000_0000_0000L;
 
+  private final Map<Long, Object> objects = new ConcurrentHashMap<>();
   private final AtomicLong last = new AtomicLong(BEFORE_FIRST);
 
   public long add(Object object) {
@@ -29,8 +29,7 @@ public final class Handles {
    */
   public <T> T get(long handle, Class<T> type) {
     Object found = objects.get(handle);
-    boolean wasGiven = BEFORE_FIRST < handle && handle <= last.get();
-    if (found == null && wasGiven && type == Stream.class) {
+    if (found == null && type == Stream.class && wasGiven(handle)) {
       throw new AssertionError("0x" + Long.toHexString(handle) + " is a stream no more");
     }
     if (!type.isInstance(found)) {
@@ -39,6 +38,10 @@ public final class Handles {
           "0x" + Long.toHexString(handle) + " is no " + type.getSimpleName());
     }
     return type.cast(found);
+  }
+
+  private boolean wasGiven(long handle) {
+    return BEFORE_FIRST < handle && handle <= last.get();
   }
 
   /** The objects of an array of handles. */

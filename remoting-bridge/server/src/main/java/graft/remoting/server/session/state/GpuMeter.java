@@ -240,7 +240,7 @@ public final class GpuMeter {
       time.setUnmarked(0);
       settle(end);
       time.count(end);
-      if (!markers.list().isEmpty()) {
+      if (!markers.isEmpty()) {
         track();
       }
     }
@@ -277,7 +277,7 @@ public final class GpuMeter {
   private synchronized boolean isShort() {
     look();
     int ahead = (lease.isShort() ? 0 : 1) + (pace.isLong() ? 0 : 1);
-    return markers.list().size() <= ahead;
+    return markers.count() <= ahead;
   }
 
   /** Polls for a moment for the end of all work. */
@@ -327,7 +327,7 @@ public final class GpuMeter {
       context = null;
     }
     synchronized (this) {
-      markers.list().removeIf(marker -> marker.context == gone);
+      markers.forget(gone);
       long now = nanos.getAsLong();
       settle(now);
       time.count(now);
@@ -348,7 +348,7 @@ public final class GpuMeter {
   /** Ends the pieces of work if nothing is left of them. */
   @GuardedBy("this")
   private void settle(long end) {
-    if (markers.list().isEmpty() && !isOpen) {
+    if (markers.isEmpty() && !isOpen) {
       for (; pieces > 0; pieces--) {
         lease.end(end);
       }
@@ -393,14 +393,14 @@ public final class GpuMeter {
    */
   private synchronized SessionContext await() throws InterruptedException {
     long began = nanos.getAsLong();
-    while (markers.list().isEmpty()) {
+    while (markers.isEmpty()) {
       if (nanos.getAsLong() - began >= THREAD_NANOS) {
         isTracked = false;
         return null;
       }
       wait(1_000); // and looks again how late it is
     }
-    SessionContext current = markers.list().get(0).context;
+    SessionContext current = markers.oldest().context;
     current.enter(device); // not later, when the executor may have destroyed it
     return current;
   }
@@ -408,6 +408,6 @@ public final class GpuMeter {
   /** Looks at the markers. Returns whether the first one is still of that context. */
   private synchronized boolean isPending(SessionContext current) {
     look();
-    return !markers.list().isEmpty() && markers.list().get(0).context == current;
+    return !markers.isEmpty() && markers.oldest().context == current;
   }
 }

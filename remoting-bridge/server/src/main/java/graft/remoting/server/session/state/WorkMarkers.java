@@ -22,9 +22,22 @@ final class WorkMarkers {
     this.nanos = nanos;
   }
 
-  /** Returns the markers themselves. */
+  /** Returns the markers, as they are at any time. */
   List<WorkMarker> list() {
     return list;
+  }
+
+  boolean isEmpty() {
+    return list.isEmpty();
+  }
+
+  int count() {
+    return list.size();
+  }
+
+  /** Returns the oldest marker; there must be one. */
+  WorkMarker oldest() {
+    return list.get(0);
   }
 
   /**
@@ -80,6 +93,11 @@ final class WorkMarkers {
       pace.adapt((now - began) / finished);
     }
     return finished > 0;
+  }
+
+  /** Forgets the markers of a context, with which its work ends. */
+  void forget(SessionContext gone) {
+    list.removeIf(marker -> marker.context == gone);
   }
 
   /** Forgets a stream that was destroyed, whose work may go on. */

@@ -3,41 +3,12 @@ package graft.remoting.server.session.state;
 import static graft.remoting.server.exchange.GpuEngine.COMPUTE;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import graft.remoting.server.exchange.GpuLease;
 import graft.remoting.server.exchange.LeasePage;
-import graft.remoting.server.session.memory.HostMemory;
-import java.io.IOException;
-import java.util.concurrent.atomic.AtomicLong;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** The streams that the meter marks: the legacy one among others, and those that are destroyed. */
-@Timeout(120)
-final class GpuMeterStreamsTest {
+final class GpuMeterStreamsTest extends GpuMeterFixture {
   private static final long LEGACY = 0;
-  private static final long STREAM = 0x51;
-  private static final long OTHER = 0x52;
-
-  private final AtomicLong clock = new AtomicLong();
-  private final QueueingDevice device = new QueueingDevice();
-  private LeasePage page;
-  private GpuMeter meter;
-  private SessionContext context;
-
-  @BeforeEach
-  void open() throws IOException {
-    page = LeasePage.create(clock::get);
-    page.grant(LeasePage.Queueing.ANY);
-    meter = new GpuMeter(device, GpuLease.map(page.fd(), clock::get), clock::get);
-    context = new SessionContext(device, HostMemory.unlimited(), 7);
-  }
-
-  @AfterEach
-  void close() {
-    page.close();
-  }
 
   private void launch(long stream) {
     meter.beginCall(context, COMPUTE);
@@ -66,9 +37,7 @@ final class GpuMeterStreamsTest {
     clock.set(4000);
     assertThat(page.isRunning()).isTrue();
     device.finish(STREAM);
-    while (page.isRunning()) {
-      Thread.onSpinWait(); // ended by the test's time limit
-    }
+    await(() -> !page.isRunning());
     assertThat(page.used()).isEqualTo(4000);
   }
 

@@ -6,50 +6,18 @@ import static graft.remoting.server.exchange.GpuEngine.COPY_TO_DEVICE;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import graft.remoting.server.exchange.GpuEngine;
-import graft.remoting.server.exchange.GpuLease;
 import graft.remoting.server.exchange.LeasePage;
-import graft.remoting.server.session.memory.HostMemory;
-import java.io.IOException;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.atomic.AtomicLong;
-import java.util.function.BooleanSupplier;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /**
  * What the meter measures and queues, on a device whose work ends when a test says so, by a clock
  * that a test moves.
  */
-@Timeout(120)
-final class GpuMeterTest {
-  private static final long STREAM = 0x51;
-  private static final long OTHER = 0x52;
+final class GpuMeterTest extends GpuMeterFixture {
 
   /** GpuMeter waits no longer for markers before it queues more. */
   private static final long LONGEST_WAIT = 10_000_000;
-
-  private final AtomicLong clock = new AtomicLong();
-  private final QueueingDevice device = new QueueingDevice();
-  private LeasePage page;
-  private GpuLease lease;
-  private GpuMeter meter;
-  private SessionContext context;
-
-  @BeforeEach
-  void open() throws IOException {
-    page = LeasePage.create(clock::get);
-    page.grant(LeasePage.Queueing.ANY);
-    lease = GpuLease.map(page.fd(), clock::get);
-    meter = new GpuMeter(device, lease, clock::get);
-    context = new SessionContext(device, HostMemory.unlimited(), 7);
-  }
-
-  @AfterEach
-  void close() {
-    page.close();
-  }
 
   private void launch(long stream) {
     queue(GpuEngine.COMPUTE, stream);
@@ -59,12 +27,6 @@ final class GpuMeterTest {
     meter.beginCall(context, engine);
     device.queue(stream);
     meter.endCall(stream);
-  }
-
-  private static void await(BooleanSupplier condition) {
-    while (!condition.getAsBoolean()) {
-      Thread.onSpinWait(); // ended by the test's time limit
-    }
   }
 
   @Test
