@@ -72,10 +72,11 @@ void report_queued(const struct graft_work *work, int result) {
   want_buffer();
   if (is_kind_wanted(KIND_EXTERNAL_CORRELATION)) append_external(work->correlation);
   if (!is_kind_wanted(KIND_DRIVER) || !function_id(work->function)) return;
+  struct profiler_span call = profiler_span(work->called, work->returned);
   struct api_record record = {.kind = KIND_DRIVER,
                               .function = function_id(work->function),
-                              .start = profiler_time(work->called),
-                              .end = profiler_time(work->returned),
+                              .start = call.start,
+                              .end = call.end,
                               .process = (uint32_t)getpid(),
                               .thread = (uint32_t)syscall(SYS_gettid),
                               .correlation = work->correlation,
@@ -105,10 +106,11 @@ static const char *kept(const char *name) {
 }
 
 static void append_kernel(const struct graft_work *work) {
+  struct profiler_span ran = profiler_span(work->start, work->end);
   struct kernel_record record = {
       .kind = is_kind_wanted(KIND_KERNEL) ? KIND_KERNEL : KIND_CONCURRENT_KERNEL,
-      .start = profiler_time(work->start),
-      .end = profiler_time(work->end),
+      .start = ran.start,
+      .end = ran.end,
       .device = (uint32_t)work->device,
       .context = context_id(work->context),
       .stream = (uint32_t)work->stream_id,
@@ -140,13 +142,14 @@ static uint8_t copy_kind(uint8_t from, uint8_t to) {
 }
 
 static void append_copy(const struct graft_work *work) {
+  struct profiler_span ran = profiler_span(work->start, work->end);
   struct memcpy_record record = {.kind = KIND_MEMCPY,
                                  .copy_kind = copy_kind(work->from, work->to),
                                  .from = work->from,
                                  .to = work->to,
                                  .bytes = work->bytes,
-                                 .start = profiler_time(work->start),
-                                 .end = profiler_time(work->end),
+                                 .start = ran.start,
+                                 .end = ran.end,
                                  .device = (uint32_t)work->device,
                                  .context = context_id(work->context),
                                  .stream = (uint32_t)work->stream_id,
@@ -156,11 +159,12 @@ static void append_copy(const struct graft_work *work) {
 }
 
 static void append_fill(const struct graft_work *work) {
+  struct profiler_span ran = profiler_span(work->start, work->end);
   struct memset_record record = {.kind = KIND_MEMSET,
                                  .value = work->value,
                                  .bytes = work->bytes,
-                                 .start = profiler_time(work->start),
-                                 .end = profiler_time(work->end),
+                                 .start = ran.start,
+                                 .end = ran.end,
                                  .device = (uint32_t)work->device,
                                  .context = context_id(work->context),
                                  .stream = (uint32_t)work->stream_id,

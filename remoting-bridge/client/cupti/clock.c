@@ -53,7 +53,7 @@ uint64_t profiler_now(void) {
   return now_by(clock);
 }
 
-uint64_t profiler_time(uint64_t monotonic) {
+struct profiler_span profiler_span(uint64_t start, uint64_t end) {
   pthread_mutex_lock(&lock);
   uint64_t (*clock)(void) = given;
   struct reading from = first, now = take(clock);
@@ -63,6 +63,7 @@ uint64_t profiler_time(uint64_t monotonic) {
     rate = (double)(now.profiler - from.profiler) / (double)(now.monotonic - from.monotonic);
   }
   /* From the nearer reading, so that little is multiplied by the rate's error, which could take hours ago below zero. */
-  double ago = (double)(int64_t)(now.monotonic - monotonic) * rate;
-  return ago < (double)now.profiler ? now.profiler - (uint64_t)(int64_t)ago : 0;
+  double ago = (double)(int64_t)(now.monotonic - start) * rate;
+  uint64_t begin = ago < (double)now.profiler ? now.profiler - (uint64_t)(int64_t)ago : 0;
+  return (struct profiler_span){.start = begin, .end = begin + (uint64_t)((double)(end - start) * rate)};
 }

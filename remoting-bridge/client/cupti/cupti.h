@@ -138,8 +138,11 @@ int update_listening(void);
 
 /* Now, in the time that records have: the program's own clock if it gave one, else nanoseconds since 1970. */
 uint64_t profiler_now(void);
-/* The profiler's time of a time of graft_now. */
-uint64_t profiler_time(uint64_t monotonic);
+struct profiler_span {
+  uint64_t start, end;
+};
+/* The profiler's times of two times of graft_now. They are found by one reading of the clocks, whose error therefore does not lengthen what lies between them. */
+struct profiler_span profiler_span(uint64_t start, uint64_t end);
 
 /* ---- buffers.c ---- */
 

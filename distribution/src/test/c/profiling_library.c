@@ -45,7 +45,6 @@ static uint8_t *add(uint32_t kind) {
 static void add_work(uint32_t kind, uint32_t correlation, uint64_t nanoseconds, const char *name) {
   uint8_t *record = add(kind);
   if (!record) return;
-  if (busy_until < now()) busy_until = now();
   put_long(record, 16, busy_until);
   put_long(record, 24, busy_until += nanoseconds);
   if (kind == MEMSET) {
@@ -104,6 +103,7 @@ int cuptiActivityPushExternalCorrelationId(uint32_t kind, uint64_t id) {
 int cuptiActivityPopExternalCorrelationId(uint32_t kind, uint64_t *last) {
   pthread_mutex_lock(&lock);
   uint32_t correlation = ++correlations;
+  if (busy_until < now()) busy_until = now();
   add_work(MEMSET, correlation, 100000, NULL);
   add_work(KERNEL, correlation, 300000, "first_kernel");
   add_work(KERNEL, correlation, 200000, "second_kernel");

@@ -49,6 +49,7 @@ struct graft_span {
   struct clock *clock;
   void *start, *end; /* events, NULL if there are none */
   bool is_numbered;  /* the server's profiling library tells when the work runs */
+  bool is_over;      /* by its events, when an earlier pass asked */
   size_t pieces;     /* of a graph, that the last pass knew of */
   const struct graft_work_listener *listeners[GRAFT_WORK_LISTENERS];
   struct graft_work work;
@@ -61,6 +62,7 @@ static atomic_uint last_correlation;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct clock *clocks; /* the newest of each context comes first */
 static struct graft_span *first, **last = &first;
+static size_t under_way; /* work that is being queued: not in the list yet, but the server's library may have told of it */
 static size_t count, read_after = READ_FIRST, read_at = READ_FIRST;
 
 bool graft_work_is_own_call(void) { return is_own; }
@@ -200,26 +202,30 @@ struct graft_span *graft_work_start(const struct graft_work *work) {
   cuStreamGetId(work->stream, &span->work.stream_id);
   span->work.correlation = ++last_correlation;
   span->work.called = graft_now();
-  bool is_wanted = ask_listeners(span);
-  span->work.name = work->name ? strdup(work->name) : NULL;
-  if (is_wanted) {
-    pthread_mutex_lock(&lock);
-    span->clock = clock_of(context);
-    pthread_mutex_unlock(&lock);
+  if (!ask_listeners(span)) {
+    forget(span);
+    is_own = false;
+    return NULL;
   }
+  span->work.name = work->name ? strdup(work->name) : NULL;
+  pthread_mutex_lock(&lock);
+  span->clock = clock_of(context);
+  under_way++;
+  pthread_mutex_unlock(&lock);
   if (span->clock && needs_events(span) && !make_events(span)) span->clock = NULL;
   is_own = false;
   queueing.number = span->clock && span->clock->is_recorded ? span->work.correlation : 0;
   queueing.is_sent = false;
-  if (is_wanted) return span;
-  graft_work_drop(span);
-  return NULL;
+  return span;
 }
 
 void graft_work_drop(struct graft_span *span) {
   if (!span) return;
   queueing.number = 0;
   is_own = true;
+  pthread_mutex_lock(&lock);
+  under_way--;
+  pthread_mutex_unlock(&lock);
   forget(span);
   is_own = false;
 }
@@ -284,7 +290,10 @@ static void note_told(const struct graft_object *context) {
 /* Reports when a piece of work ran, if that is known. */
 static enum answer report_span(struct graft_span *span, uint64_t pass, bool is_asked) {
   bool is_known = false, is_graph = span->work.kind == GRAFT_WORK_GRAPH;
+  /* What the library had told before the events were over is not all: these only speak for the work if it was read since. */
+  bool is_read_since = span->is_over || span->clock->read != pass;
   enum answer answer = span->start ? ask_events(span, &is_known) : NOT_TOLD;
+  span->is_over = answer == TOLD;
   if (answer == NOT_OVER || !span->is_numbered) {
     if (answer == TOLD) report(span, is_known);
     return answer;
@@ -304,12 +313,16 @@ static enum answer report_span(struct graft_span *span, uint64_t pass, bool is_a
   if (is_told && !span->clock->has_told) note_told(span->work.context);
   if (is_told && is_graph) {
     report_pieces(span, times);
-  } else if (is_told || span->start) {
+  } else if (is_told || (span->start && is_read_since)) {
     report(span, is_told || is_known);
     is_told = true;
   }
+  if (!is_told) {
+    graft_work_times_give_back(times); /* they may be a part */
+    return NOT_TOLD;
+  }
   graft_work_times_free(times);
-  return is_told ? TOLD : NOT_TOLD;
+  return TOLD;
 }
 
 /* The streams whose work was not over when this pass asked. A stream's work ends in its order, so that what follows in it is not asked for. */
@@ -334,9 +347,8 @@ static void note_busy(struct busy *busy, const struct graft_work *work) {
   busy->streams[busy->count++].stream = work->stream_id;
 }
 
-/* Reads the times of work that is over, of one context or, if that is NULL, of all; until the deadline it waits for work that is not. If somebody has asked, what
- * is over is reported now. The caller holds the lock. */
-static void read_times(const struct graft_object *context, uint64_t deadline, bool is_asked) {
+/* Reads the times of work that is over, once, as read_times does. */
+static void read_pass(const struct graft_object *context, uint64_t deadline, bool is_asked) {
   static uint64_t pass;
   struct busy busy = {.count = 0};
   pass++;
@@ -366,7 +378,14 @@ static void read_times(const struct graft_object *context, uint64_t deadline, bo
   }
   last = &first;
   while (*last) last = &(*last)->next;
-  if (!first) graft_work_times_forget();
+}
+
+/* Reads the times of work that is over, of one context or, if that is NULL, of all; until the deadline it waits for work that is not. If somebody has asked, what
+ * is over is reported now. The caller holds the lock. */
+static void read_times(const struct graft_object *context, uint64_t deadline, bool is_asked) {
+  if (is_asked) read_pass(context, 0, false);
+  read_pass(context, deadline, is_asked);
+  if (!first && !under_way) graft_work_times_forget();
 }
 
 /* Ends what servers record for nobody. The caller holds the lock. */
@@ -392,6 +411,7 @@ void graft_work_end(struct graft_span *span, int result) {
     if (span->listeners[i] && span->listeners[i]->queued) span->listeners[i]->queued(&span->work, result);
   }
   pthread_mutex_lock(&lock);
+  under_way--;
   if (!is_timed) {
     if (!result) report(span, false);
     forget(span);

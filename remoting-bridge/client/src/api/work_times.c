@@ -17,8 +17,8 @@
 #define MOST_NAMES (1u << 14)
 #define MOST_READS 4096
 #define BUCKETS 1024u
-/* No work lies so far from the moment that it is measured from; what a server says beyond is no time. */
-#define MOST_NANOSECONDS INT64_C(1000000000000000)
+/* No work lies so far behind the moment that it is measured from, 11 days; what a server says beyond is cut. */
+#define MOST_NANOSECONDS UINT64_C(1000000000000000)
 
 static struct graft_time *known[BUCKETS]; /* by number */
 
@@ -37,7 +37,12 @@ bool graft_work_times_begin(struct graft_work_moment *moment) {
 void graft_work_times_end(void) { rpc_graftProfile(0, NULL); }
 
 uint64_t graft_work_time(const struct graft_work_moment *moment, uint64_t library) {
-  return moment->time + (library - moment->library); /* wraps for what lies before the moment, which is right */
+  if (library < moment->library) {
+    uint64_t ago = moment->library - library;
+    return ago < moment->time ? moment->time - ago : 0;
+  }
+  uint64_t later = library - moment->library;
+  return moment->time + (later < MOST_NANOSECONDS ? later : MOST_NANOSECONDS);
 }
 
 /* ---- What the server says: checked before it is used ---- */
@@ -75,14 +80,19 @@ static bool is_time(const struct graft_time *time) {
   return time->start && time->start <= time->end && time->end < (uint64_t)INT64_MAX;
 }
 
+static void put(struct graft_time *time) {
+  struct graft_time **at = &known[time->number % BUCKETS];
+  while (*at && ((*at)->number != time->number || (*at)->start <= time->start)) at = &(*at)->next;
+  time->next = *at;
+  *at = time;
+}
+
 static void keep(const struct graft_time *time) {
-  struct graft_time **at = &known[time->number % BUCKETS], *kept = malloc(sizeof *kept);
+  struct graft_time *kept = malloc(sizeof *kept);
   if (!kept) return;
   *kept = *time;
   kept->name = time->name ? strdup(time->name) : NULL; /* another entry may replace the name */
-  while (*at && ((*at)->number != time->number || (*at)->start <= time->start)) at = &(*at)->next;
-  kept->next = *at;
-  *at = kept;
+  put(kept);
 }
 
 /* Takes one entry. Returns its length, or 0 if it is none. */
@@ -150,6 +160,14 @@ struct graft_time *graft_work_times_take(uint32_t number) {
     last = &time->next;
   }
   return taken;
+}
+
+void graft_work_times_give_back(struct graft_time *times) {
+  while (times) {
+    struct graft_time *next = times->next;
+    put(times);
+    times = next;
+  }
 }
 
 void graft_work_times_free(struct graft_time *times) {

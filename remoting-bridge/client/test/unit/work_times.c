@@ -41,6 +41,10 @@ static void entries_are_found_by_number(void) {
   CHECK(times && times->start == 1000 && !strcmp(times->name, "first"));
   CHECK(times->next && times->next->start == 2000 && !strcmp(times->next->name, "second"));
   CHECK(times->next->next && !strcmp(times->next->next->name, "second") && !times->next->next->next);
+  graft_work_times_give_back(times);
+  CHECK(graft_work_times_count(7) == 3);
+  times = graft_work_times_take(7);
+  CHECK(times && times->next && times->start <= times->next->start);
   graft_work_times_free(times);
   CHECK(!graft_work_times_count(7) && !graft_work_times_take(7));
   struct graft_work piece = {.correlation = 8};
@@ -97,7 +101,16 @@ static void any_bytes_are_read_safely(void) {
   }
 }
 
+static void times_stay_within_reason(void) {
+  struct graft_work_moment moment = {.library = UINT64_C(1) << 62, .time = 5000};
+  CHECK(graft_work_time(&moment, moment.library) == 5000);
+  CHECK(graft_work_time(&moment, moment.library + 7) == 5007 && graft_work_time(&moment, moment.library - 7) == 4993);
+  CHECK(!graft_work_time(&moment, moment.library - 5001) && !graft_work_time(&moment, 0));
+  CHECK(graft_work_time(&moment, INT64_MAX) == 5000 + UINT64_C(1000000000000000));
+}
+
 void test_work_times(void) {
+  times_stay_within_reason();
   entries_are_found_by_number();
   wrong_entries_are_not_taken();
   any_bytes_are_read_safely();
