@@ -1,11 +1,14 @@
 /* The channel "rdma" between two processes, over the transport that UCX finds on this machine: data, and a peer that is hostile, has
  * another version, or is killed. Prints "N passed, N failed". */
+#include <arpa/inet.h>
 #include <errno.h>
+#include <netinet/in.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/types.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -263,15 +266,62 @@ static void on_other_hardware(const char *program) {
   found(program, "c", "anyhow", "can");
   found(program, "-", "anyhow", "UCX 1.13 here is built without CUDA, or finds no GPU");
   found(program, "g", "connect", "UCX cannot say where its devices are: the stub refuses");
+  found(program, "d", "connect", "UCX cannot say where its devices are: the stub refuses ");
+  found(program, "d", "connect4", "UCX cannot say where its devices are: the stub refuses lo");
+  found(program, "d", "connect6", "UCX cannot say where its devices are: the stub refuses lo");
+  found(program, "d", "adapters", "UCX cannot say where its devices are: the stub refuses mlx5_0:1,lo");
+}
+
+/* One end of a connection over TCP of this family within the machine. */
+static int through_loopback(int family) {
+  struct sockaddr_storage at = {.ss_family = (sa_family_t)family};
+  socklen_t bytes = family == AF_INET ? sizeof(struct sockaddr_in) : sizeof(struct sockaddr_in6);
+  if (family == AF_INET)
+    ((struct sockaddr_in *)&at)->sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  else
+    inet_pton(AF_INET6, "::ffff:127.0.0.1", &((struct sockaddr_in6 *)&at)->sin6_addr);
+  int listening = socket(family, SOCK_STREAM, 0), end = socket(family, SOCK_STREAM, 0);
+  if (bind(listening, (struct sockaddr *)&at, bytes) || listen(listening, 1) ||
+      getsockname(listening, (struct sockaddr *)&at, &bytes) || connect(end, (struct sockaddr *)&at, bytes))
+    abort();
+  close(accept(listening, NULL, NULL));
+  return end;
+}
+
+/* A folder of adapters with one port. */
+static void make_adapter(char *folder) {
+  char path[200];
+  const char *const levels[] = {"", "/mlx5_0", "/mlx5_0/ports", "/mlx5_0/ports/1"};
+  if (!mkdtemp(folder)) abort();
+  for (int i = 1; i < 4; i++) {
+    snprintf(path, sizeof path, "%s%s", folder, levels[i]);
+    if (mkdir(path, 0700)) abort();
+  }
+}
+
+static void remove_adapter(const char *folder) {
+  char path[200];
+  const char *const levels[] = {"/mlx5_0/ports/1", "/mlx5_0/ports", "/mlx5_0", ""};
+  for (int i = 0; i < 4; i++) {
+    snprintf(path, sizeof path, "%s%s", folder, levels[i]);
+    rmdir(path);
+  }
 }
 
 /* Connects as far as the stand-in for libucp lets it. */
-static void reach(void) {
-  char reason[400] = "";
+static void reach(const char *how) {
+  char reason[400] = "", folder[] = "/tmp/graft-rdma-XXXXXX";
   int ends[2];
   if (socketpair(AF_UNIX, SOCK_STREAM, 0, ends)) abort();
+  if (strcmp(how, "connect")) dup2(through_loopback(strstr(how, "6") ? AF_INET6 : AF_INET), ends[0]);
   close(ends[1]);
+  bool has_adapter = !strcmp(how, "adapters");
+  if (has_adapter) {
+    make_adapter(folder);
+    graft_ucx_use(folder, "");
+  }
   fputs(graft_ucx_open(ends[0], NULL, reason, sizeof reason) ? "connected" : reason, stdout);
+  if (has_adapter) remove_adapter(folder);
 }
 
 static void look_for_gpu(bool anyhow) {
@@ -296,10 +346,10 @@ static void longer_than_asked(void) {
 
 int main(int count, char **arguments) {
   if (count == 2) {
-    if (!strcmp(arguments[1], "connect"))
-      reach();
-    else
+    if (!strcmp(arguments[1], "gpu") || !strcmp(arguments[1], "anyhow"))
       look_for_gpu(!strcmp(arguments[1], "anyhow"));
+    else
+      reach(arguments[1]);
     return 0;
   }
   if (count == 3) {

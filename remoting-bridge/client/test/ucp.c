@@ -1,18 +1,23 @@
 /* A stand-in for libucp that simulates other hardware. The letters in the variable STUB name it: c CUDA, i an adapter, p an adapter
- * that can register the GPU's memory, f one that fails to register it with an error, g a device that is gone when the first context is used. */
+ * that can register the GPU's memory, f one that fails to register it with an error, g a device that is gone when the first context is used. d: errors name the
+ * devices that a context is to use. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include <ucp/api/ucp.h>
 
-static char transports[64];
+static char transports[64], devices[256], error[300];
 static uint64_t last_types; /* of the context that was created last */
 static char contexts[16];   /* their addresses are the contexts */
 static int count;
 
 static int has(char what) { return strchr(getenv("STUB"), what) != NULL; }
 
-const char *ucs_status_string(ucs_status_t status) { return status == UCS_OK ? "fine" : "the stub refuses"; }
+const char *ucs_status_string(ucs_status_t status) {
+  snprintf(error, sizeof error, "the stub refuses%s%s", has('d') ? " " : "", has('d') ? devices : "");
+  return status == UCS_OK ? "fine" : error;
+}
 
 void ucp_get_version(unsigned *major, unsigned *minor, unsigned *release) {
   *major = 1;
@@ -21,13 +26,14 @@ void ucp_get_version(unsigned *major, unsigned *minor, unsigned *release) {
 }
 
 ucs_status_t ucp_config_read(const char *prefix, const char *file, ucp_config_t **config) {
-  transports[0] = 0;
+  transports[0] = devices[0] = 0;
   *config = (ucp_config_t *)transports;
   return UCS_OK;
 }
 
 ucs_status_t ucp_config_modify(ucp_config_t *config, const char *name, const char *value) {
   if (!strcmp(name, "TLS")) strncpy(transports, value, sizeof transports - 1);
+  if (!strcmp(name, "NET_DEVICES")) strncpy(devices, value, sizeof devices - 1);
   return UCS_OK;
 }
 

@@ -120,6 +120,19 @@ static bool list(const char *name, uint64_t id, void *context) {
   return false;
 }
 
+static bool take(const char *name, uint64_t id, void *context) {
+  (void)id;
+  add(context, ",", name);
+  return false;
+}
+
+bool graft_rails_all(const char *folder, char *devices, size_t bytes) {
+  struct text all = {.at = devices, .size = bytes};
+  *devices = 0;
+  each(folder, take, &all);
+  return all.used < bytes;
+}
+
 static void absent(const char *folder, const char *port, char *reason, size_t size) {
   char there[300] = "";
   each(folder, list, &(struct text){.at = there, .size = sizeof there});

@@ -66,19 +66,21 @@ static bool may_lock(char *reason, size_t size) {
 }
 
 /* A worker opens all devices that its context has found. If one of them is gone, as the interface of a guest that has ended, a new context finds the others. */
-static ucs_status_t create_worker(ucp_worker_h *worker, char *reason, size_t size) {
+static bool create_worker(int socket, ucp_worker_h *worker, char *reason, size_t size) {
   ucp_worker_params_t params = {.field_mask = UCP_WORKER_PARAM_FIELD_THREAD_MODE, .thread_mode = UCS_THREAD_MODE_SERIALIZED};
-  ucs_status_t status;
-  for (int tries = 0;; tries++) {
-    ucp_context_h context = __atomic_load_n(&ucx.context, __ATOMIC_ACQUIRE);
+  ucp_context_h context = NULL;
+  ucs_status_t status = UCS_ERR_NO_DEVICE;
+  for (int tries = 0; status == UCS_ERR_NO_DEVICE && tries <= MOST_CONTEXTS; tries++) {
+    context = graft_ucx_context(socket, context, reason, size);
+    if (!context) return false;
     status = ucx.ucp_worker_create(context, &params, worker);
-    if (status != UCS_ERR_NO_DEVICE || tries == MOST_CONTEXTS || !graft_ucx_renew(context, reason, size)) return status;
   }
+  return !graft_ucx_failed(status, "open a device", reason, size);
 }
 
-static bool open_side(struct graft_ucx_side *side, char *reason, size_t size) {
+static bool open_side(struct graft_ucx *c, struct graft_ucx_side *side, char *reason, size_t size) {
   bool open =
-      !graft_ucx_failed(create_worker(&side->worker, reason, size), "open a device", reason, size) &&
+      create_worker(c->wire.fd, &side->worker, reason, size) &&
       !graft_ucx_failed(ucx.ucp_worker_get_efd(side->worker, &side->events), "wait for events of its devices", reason, size);
   if (!open) add_limit(reason, size);
   return open;
@@ -210,7 +212,7 @@ static bool connect_ends(struct graft_ucx *c, char *reason, size_t size) {
     snprintf(reason, size, "no memory or no random numbers for rdma");
     return false;
   }
-  if (!may_lock(reason, size) || !open_side(&c->out, reason, size) || !open_side(&c->in, reason, size) ||
+  if (!may_lock(reason, size) || !open_side(c, &c->out, reason, size) || !open_side(c, &c->in, reason, size) ||
       graft_ucx_failed(ucx.ucp_worker_get_address(c->in.worker, &address, &bytes), "say where its devices are", reason, size)) {
     refuse(c->wire, reason);
     return false;

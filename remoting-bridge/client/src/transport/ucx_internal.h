@@ -2,6 +2,7 @@
 #ifndef GRAFT_UCX_INTERNAL_H
 #define GRAFT_UCX_INTERNAL_H
 
+#include <net/if.h>
 #include <pthread.h>
 #include <time.h>
 
@@ -46,10 +47,12 @@
 
 struct graft_ucx_library {
   pthread_mutex_t lock;
-  ucp_context_h context; /* atomic */
+  bool is_loaded;
+  ucp_context_h context; /* the newest */
   unsigned major, minor;
-  char folder[256], ports[1024]; /* the folder in which ports are found, and the ports; "" lets UCX choose */
-  char devices[512];             /* the ports' names for UCX */
+  char folder[256], ports[1024]; /* the folder in which ports are found, and the ports that are to be used; "" for all */
+  char interface[IF_NAMESIZE];   /* that the newest connection's socket goes by; "" if it goes by none */
+  char devices[4096];            /* the names for UCX of the devices that the context uses; "" lets UCX choose */
   bool cuda;                     /* UCX may use CUDA */
   const char *(*status_string)(ucs_status_t);
 #define GRAFT_UCX_POINTER(name) __typeof__(name) *name;
@@ -58,8 +61,9 @@ struct graft_ucx_library {
 
 extern struct graft_ucx_library ucx;
 
-/* Makes a context of the devices that the machine has now, unless another thread has replaced the given one already. The old one stays, since others may use it. */
-bool graft_ucx_renew(ucp_context_h old, char *reason, size_t size);
+/* The context for a connection beside this socket: the newest one, unless that is the given one, some of whose devices have gone, or is for another interface. Then it
+ * makes one of the devices that the machine has now; the old one stays, since others may use it. NULL with a reason. */
+ucp_context_h graft_ucx_context(int socket, ucp_context_h but, char *reason, size_t size);
 /* Writes a reason unless the status is UCS_OK. */
 bool graft_ucx_failed(ucs_status_t status, const char *what, char *reason, size_t size);
 

@@ -1,8 +1,11 @@
 /* Opens libucp when it is first needed, with the settings that Graft needs, and with CUDA if the server asks for it. */
 #include <dlfcn.h>
+#include <ifaddrs.h>
+#include <netinet/in.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 
 #include "transport/rails.h"
 #include "transport/ucx_internal.h"
@@ -44,16 +47,56 @@ static bool load(char *reason, size_t size) {
   }
   GRAFT_UCX_FUNCTIONS(FIND)
   ucx.status_string = (const char *(*)(ucs_status_t))dlsym(library, "ucs_status_string");
-  if (!missing && ucx.status_string) return true;
+  if (!missing && ucx.status_string) return ucx.is_loaded = true;
   snprintf(reason, size, "rdma needs UCX 1.10 or later: its library here has no %s", missing ? missing : "ucs_status_string");
   dlclose(library);
   return false;
 }
 
-/* A setting in UCX's own environment variable has precedence. */
-static bool find_ports(char *reason, size_t size) {
+static bool is_at(const struct sockaddr *one, const struct sockaddr_storage *other) {
+  if (!one || one->sa_family != other->ss_family) return false;
+  if (one->sa_family == AF_INET)
+    return ((const struct sockaddr_in *)one)->sin_addr.s_addr == ((const struct sockaddr_in *)other)->sin_addr.s_addr;
+  return one->sa_family == AF_INET6 && !memcmp(&((const struct sockaddr_in6 *)one)->sin6_addr,
+                                               &((const struct sockaddr_in6 *)other)->sin6_addr, sizeof(struct in6_addr));
+}
+
+/* The machine's interface with the address of this end of a socket; "" if there is none, as for a Unix socket. */
+static void find_interface(int socket, char name[IF_NAMESIZE]) {
+  struct sockaddr_storage here = {0};
+  struct ifaddrs *all = NULL;
+  name[0] = 0;
+  if (getsockname(socket, (struct sockaddr *)&here, &(socklen_t){sizeof here})) return;
+  struct sockaddr_in6 *in6 = (struct sockaddr_in6 *)&here;
+  if (here.ss_family == AF_INET6 && IN6_IS_ADDR_V4MAPPED(&in6->sin6_addr)) {
+    struct sockaddr_in in = {.sin_family = AF_INET};
+    memcpy(&in.sin_addr, &in6->sin6_addr.s6_addr[12], sizeof in.sin_addr);
+    memcpy(&here, &in, sizeof in);
+  }
+  if (getifaddrs(&all)) return;
+  for (struct ifaddrs *one = all; one && !name[0]; one = one->ifa_next) {
+    if (is_at(one->ifa_addr, &here)) snprintf(name, IF_NAMESIZE, "%s", one->ifa_name);
+  }
+  freeifaddrs(all);
+}
+
+/*
+ * The devices that are to be used: the given ports, or else all adapters and the interface that the socket goes by. UCX by itself would take the fastest of the
+ * machine's interfaces, such as a bridge of guests, and a connection over it neither lasts longer than the guests nor ends with it. A setting in UCX's own environment
+ * variable has precedence.
+ */
+static bool find_devices(char *reason, size_t size) {
   ucx.devices[0] = 0;
-  return getenv("UCX_NET_DEVICES") || graft_rails(ucx.folder, ucx.ports, ucx.devices, sizeof ucx.devices, reason, size);
+  if (getenv("UCX_NET_DEVICES")) return true;
+  if (ucx.ports[0]) return graft_rails(ucx.folder, ucx.ports, ucx.devices, sizeof ucx.devices, reason, size);
+  if (!ucx.interface[0]) return true;
+  if (!graft_rails_all(ucx.folder, ucx.devices, sizeof ucx.devices - IF_NAMESIZE - 1)) {
+    ucx.devices[0] = 0; /* too many to name */
+    return true;
+  }
+  size_t used = strlen(ucx.devices);
+  snprintf(ucx.devices + used, sizeof ucx.devices - used, "%s%s", used ? "," : "", ucx.interface);
+  return true;
 }
 
 /* The transports that UCX has, or only those that are given. */
@@ -77,15 +120,8 @@ static bool start(char *reason, size_t size) {
   ucp_context_h made;
   ucx.ucp_get_version(&ucx.major, &ucx.minor, &release);
   if (!make_context(NULL, &made, reason, size)) return false;
-  __atomic_store_n(&ucx.context, made, __ATOMIC_RELEASE);
+  ucx.context = made;
   return true;
-}
-
-bool graft_ucx_renew(ucp_context_h old, char *reason, size_t size) {
-  pthread_mutex_lock(&ucx.lock);
-  bool is_new = ucx.context != old || (find_ports(reason, size) && start(reason, size));
-  pthread_mutex_unlock(&ucx.lock);
-  return is_new;
 }
 
 void graft_ucx_use(const char *folder, const char *ports) {
@@ -97,9 +133,23 @@ void graft_ucx_use(const char *folder, const char *ports) {
 
 bool graft_ucx_present(char *reason, size_t size) {
   pthread_mutex_lock(&ucx.lock);
-  bool present = ucx.context || (find_ports(reason, size) && load(reason, size) && start(reason, size));
+  bool present = ucx.is_loaded || (find_devices(reason, size) && load(reason, size));
   pthread_mutex_unlock(&ucx.lock);
   return present;
+}
+
+ucp_context_h graft_ucx_context(int socket, ucp_context_h but, char *reason, size_t size) {
+  char interface[IF_NAMESIZE];
+  find_interface(socket, interface);
+  pthread_mutex_lock(&ucx.lock);
+  bool can = ucx.is_loaded || load(reason, size);
+  if (can && (!ucx.context || ucx.context == but || strcmp(interface, ucx.interface))) {
+    memcpy(ucx.interface, interface, sizeof interface);
+    can = find_devices(reason, size) && start(reason, size);
+  }
+  ucp_context_h context = can ? ucx.context : NULL;
+  pthread_mutex_unlock(&ucx.lock);
+  return context;
 }
 
 /* ---- The GPU's memory ---- */
@@ -170,7 +220,7 @@ bool graft_ucx_use_gpu(void *memory, size_t bytes, bool anyhow, char *reason, si
   if (late) snprintf(reason, size, "UCX is in use already");
   if (!late) {
     ucx.cuda = true;
-    bool loaded = find_ports(reason, size) && load(reason, size);
+    bool loaded = find_devices(reason, size) && load(reason, size);
     if (loaded) ucx.ucp_get_version(&ucx.major, &ucx.minor, &release);
     ucx.cuda = loaded && has_cuda(reason, size) && (anyhow || adapters_reach(memory, bytes, reason, size));
     if (ucx.cuda && (!start(reason, size) || !knows_cuda(ucx.context))) {
