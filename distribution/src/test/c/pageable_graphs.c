@@ -1,5 +1,5 @@
 /* Graphs that copy to pageable memory and from overlapping parts of it. Whatever graphs were made before or are made at the same time,
- * what is copied from there is what was copied there; where Graft has two copies of such memory, the graph is refused. */
+ * what is copied from there is what was copied there; where Graft has two copies of such memory, a graph that writes it is refused. */
 #include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
@@ -168,6 +168,34 @@ static void within_copies(void) {
   say("another part by those of an executable graph", r, 50, 150);
 }
 
+/* Each of the three copies is of other bytes, and the program changes them between two launches. */
+static void read_alone(void) {
+  static const size_t at[] = {0, 50, 20};
+  void *graph, *exec, *node = NULL;
+  uint8_t found[ALL];
+  bool right = true;
+  start();
+  RUN(cuGraphCreate(&graph, 0));
+  for (int i = 0; i < 3; i++) {
+    struct copy copy = up(host + at[i], 50 + 50 * (i == 1));
+    copy.dst_device = back + at[i];
+    RUN(add(graph, &node, copy));
+  }
+  exec = instance(graph);
+  for (int round = 0; round < 20; round++) {
+    for (int i = 0; i < ALL; i++) host[i] = (uint8_t)(round * 17 + i);
+    RUN(cuGraphLaunch(exec, stream));
+    if (round % 2) RUN(cuStreamSynchronize(stream));
+    RUN(cuMemcpyDtoH_v2(found, back, ALL));
+    right = right && !memcmp(found, host, ALL);
+  }
+  printf("parts that are read: %s\n", right ? "right" : "WRONG");
+  run("one of them written later", add(graph, &node, down(100)), graph, 0, 0);
+  void *other = NULL;
+  RUN(add(graph, &other, up(host, 120)));
+  printf("and another one read\n");
+}
+
 /* The second graph is queued while the first one waits for a kernel. */
 static void one_behind_another(void) {
   start();
@@ -205,6 +233,7 @@ int main(void) {
   RUN(cuMemAlloc_v2(&back, ALL));
   within_one_graph();
   within_copies();
+  read_alone();
   one_behind_another();
   in_short_runs();
   return 0;

@@ -5,7 +5,7 @@
 
 #include "model.h"
 
-/* Graft refuses, with CUDA_ERROR_NOT_SUPPORTED, parts of pageable memory that overlap in one graph. */
+/* Graft refuses, with CUDA_ERROR_NOT_SUPPORTED, parts of pageable memory that overlap in one graph which writes one of them. */
 #define CHECK_CAPTURED(call, pageable)                                                  \
   do {                                                                                  \
     int result = call;                                                                  \

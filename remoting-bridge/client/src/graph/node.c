@@ -51,7 +51,7 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static int fill_of_graph(struct graft_object *graph, struct graft_memset_node *fill) {
   if (!fill->width || !fill->height) return GRAFT_OK;
   struct graft_place place = graft_place_of(fill->to, true);
-  int r = graft_place_expose(&place, (fill->height - 1) * fill->pitch + fill->width * fill->element, graph);
+  int r = graft_place_expose(&place, (fill->height - 1) * fill->pitch + fill->width * fill->element, true, graph);
   fill->to = place.device;
   return r;
 }

@@ -38,12 +38,12 @@ static bool is_pinned(const struct graft_place *place) {
 /* A host function that the stream has not reached may write what a later copy reads, and so may the program while a stream waits for a value. Then the client must not take the bytes now: the server copies when the stream reaches the copy. */
 int graft_copy_defer(struct graft_place *from, size_t bytes, void *stream) {
   if (!is_pinned(from) || !graft_streams_may_be_held()) return GRAFT_OK;
-  int r = graft_place_expose(from, bytes, NULL);
+  int r = graft_place_expose(from, bytes, false, NULL);
   return r || !graft_values_are_waited_for() || !from->mirrored ? r : graft_stream_look(stream);
 }
 
 int graft_copy_defer_target(struct graft_place *to, size_t bytes) {
-  return is_pinned(to) && graft_streams_may_be_held() ? graft_place_expose(to, bytes, NULL) : GRAFT_OK;
+  return is_pinned(to) && graft_streams_may_be_held() ? graft_place_expose(to, bytes, true, NULL) : GRAFT_OK;
 }
 
 bool graft_copy_waits(const struct graft_place *from, size_t bytes) {
@@ -145,8 +145,8 @@ static int fetch_bytes(const struct graft_place *to, const struct graft_place *f
 
 /* A copy in a graph is carried out at each launch, so the device must have both operands. */
 static int captured(struct graft_place *to, struct graft_place *from, size_t bytes, void *stream, struct graft_object *graph) {
-  int r = graft_place_expose(to, bytes, graph);
-  if (!r) r = graft_place_expose(from, bytes, graph);
+  int r = graft_place_expose(to, bytes, true, graph);
+  if (!r) r = graft_place_expose(from, bytes, false, graph);
   return r ? r : queue(to, from, bytes, stream);
 }
 

@@ -116,8 +116,8 @@ static void name_target(struct copy3d *c, const struct side *to) {
   c->dst_x = c->dst_y = c->dst_z = 0;
 }
 
-static int expose(struct side *side, struct graft_object *graph) {
-  return side->array ? GRAFT_OK : graft_place_expose(&side->place, side->bytes, graph);
+static int expose(struct side *side, bool writes, struct graft_object *graph) {
+  return side->array ? GRAFT_OK : graft_place_expose(&side->place, side->bytes, writes, graph);
 }
 
 /* In a graph the device must have both sides. */
@@ -128,8 +128,8 @@ static int of_graph(struct graft_object *graph, struct copy3d *c, void **source,
   c->src_array = c->dst_array = NULL;
   if (!c->width || !c->height || !c->depth) return GRAFT_OK;
   int r = sides(c, &from, &to);
-  if (!r) r = expose(&from, graph);
-  if (!r) r = expose(&to, graph);
+  if (!r) r = expose(&from, false, graph);
+  if (!r) r = expose(&to, true, graph);
   if (r) return r;
   name_source(c, &from);
   name_target(c, &to);

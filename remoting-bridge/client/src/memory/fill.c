@@ -48,7 +48,7 @@ static bool begin(uint64_t *to, size_t pitch, const void *value, size_t size, si
   /* An asynchronous call must not wait for something that the program does after it. */
   bool queued = !wait && bytes && !place.device && graft_streams_may_be_held();
   struct graft_object *graph = place.device ? NULL : graft_stream_captures(stream);
-  if ((queued || graph) && (*r = graft_place_expose(&place, bytes, graph))) return false;
+  if ((queued || graph) && (*r = graft_place_expose(&place, bytes, true, graph))) return false;
   if (!place.device && (*to % size || (height > 1 && (pitch % size || pitch < width * size)))) *r = GRAFT_INVALID_VALUE;
   if (!place.device) {
     if (!*r && bytes) *r = fill_here(place.host, pitch, value, size, width, height, stream);

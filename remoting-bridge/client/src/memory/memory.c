@@ -330,7 +330,7 @@ GRAFT_EXPORT int cuMemHostGetDevicePointer_v2(void *device, void *host, unsigned
   if (!device || flags || !pinned(host, &range)) return GRAFT_INVALID_VALUE;
   if (polls_in_file(&range)) return GRAFT_NOT_SUPPORTED;
   struct graft_place place = graft_place_of((uintptr_t)host, false);
-  if ((r = graft_place_expose(&place, 1, NULL))) return r;
+  if ((r = graft_place_expose(&place, 1, false, NULL))) return r;
   *(uint64_t *)device = place.device;
   return 0;
 }

@@ -187,7 +187,7 @@ static bool bring_parts(const struct graft_mirror_list *list) {
     if (!m || m->use != GRAFT_MIRROR_GRAPH) continue;
     size_t at = p->device - m->device;
     queued |= graft_mirror_bring(m, at, at + p->bytes);
-    mark(list, m, at, at + p->bytes, true, launching);
+    mark(list, m, at, at + p->bytes, p->is_written, launching);
   }
   launching_parts = NULL;
   return queued;

@@ -52,8 +52,9 @@ static int add(struct graft_pageable_list *list, const struct graft_pageable *pa
   bool has = false;
   for (const struct graft_pageable *p = list->first; p; p = p->next) {
     if (!overlap(p, part->host, part->bytes)) continue;
-    if (distance(p) != distance(part)) return GRAFT_NOT_SUPPORTED;
-    has |= p->host <= part->host && part->host + part->bytes <= p->host + p->bytes;
+    bool is_same = distance(p) == distance(part);
+    if (!is_same && (p->is_written || part->is_written)) return GRAFT_NOT_SUPPORTED;
+    has |= is_same && p->is_written >= part->is_written && p->host <= part->host && part->host + part->bytes <= p->host + p->bytes;
   }
   struct graft_pageable *added = has ? NULL : malloc(sizeof *added);
   if (!added) return has ? GRAFT_OK : GRAFT_OUT_OF_MEMORY;
@@ -65,20 +66,29 @@ static int add(struct graft_pageable_list *list, const struct graft_pageable *pa
 
 static int refused(int r) {
   return r == GRAFT_NOT_SUPPORTED
-             ? graft_not_served("pageable memory of which overlapping parts are in one graph (pinned memory is)")
+             ? graft_not_served(
+                   "pageable memory of which a graph writes one part and uses another that overlaps it (pinned "
+                   "memory is)")
              : r;
 }
 
-/* A part that overlaps one of the graph's needs the same mirror; any other part may have any mirror. */
-int graft_pageable_of(struct graft_object *graph, const void *host, size_t bytes, uint64_t *device) {
+/* A part that overlaps one of the graph's gets the same mirror. It needs it if one of both is written; any other part may have any mirror. */
+int graft_pageable_of(struct graft_object *graph, const void *host, size_t bytes, bool writes, uint64_t *device) {
+  uint64_t wanted = 0;
+  bool is_needed = false;
   pthread_mutex_lock(&lock);
   const struct graft_pageable_list *list = *place_in(graph);
-  const struct graft_pageable *p = list ? list->first : NULL;
-  while (p && !overlap(p, host, bytes)) p = p->next;
-  uint64_t wanted = p ? distance(p) + (uintptr_t)host : 0;
+  for (const struct graft_pageable *p = list ? list->first : NULL; p && !is_needed; p = p->next) {
+    if (!overlap(p, host, bytes)) continue;
+    wanted = distance(p) + (uintptr_t)host;
+    is_needed = writes || p->is_written;
+  }
   pthread_mutex_unlock(&lock);
-  struct graft_pageable part = {.host = host, .bytes = bytes, .device = graft_mirror_of_pageable(host, bytes, wanted)};
-  if (!part.device) return wanted ? refused(GRAFT_NOT_SUPPORTED) : GRAFT_OUT_OF_MEMORY;
+  struct graft_pageable part = {.host = host, .bytes = bytes, .is_written = writes};
+  part.device = graft_mirror_of_pageable(host, bytes, wanted);
+  if (!part.device && is_needed) return refused(GRAFT_NOT_SUPPORTED);
+  if (!part.device && wanted) part.device = graft_mirror_of_pageable(host, bytes, 0);
+  if (!part.device) return GRAFT_OUT_OF_MEMORY;
   pthread_mutex_lock(&lock);
   int r = add(list_of(graph), &part);
   pthread_mutex_unlock(&lock);

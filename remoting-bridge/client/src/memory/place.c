@@ -97,12 +97,12 @@ static int expose_range(uint64_t pointer) {
   return r;
 }
 
-int graft_place_expose(struct graft_place *place, size_t bytes, struct graft_object *graph) {
+int graft_place_expose(struct graft_place *place, size_t bytes, bool writes, struct graft_object *graph) {
   if (place->device) return GRAFT_OK;
   if (place->memory == GRAFT_MEMORY_NONE) {
     const void *host = (void *)(uintptr_t)place->host;
     place->mirrored = true;
-    if (graph) return graft_pageable_of(graph, host, bytes, &place->device);
+    if (graph) return graft_pageable_of(graph, host, bytes, writes, &place->device);
     place->device = graft_mirror_of_pageable(host, bytes, 0);
     return place->device ? GRAFT_OK : GRAFT_OUT_OF_MEMORY;
   }
@@ -118,7 +118,7 @@ void graft_place_announce(const struct graft_place *place, size_t bytes, bool wr
 int graft_place_of_value(uint64_t pointer, size_t bytes, bool writes, void *stream, struct graft_object *graph,
                          struct graft_place *place) {
   *place = graft_place_of(pointer, true);
-  int r = graft_place_expose(place, bytes, graph);
+  int r = graft_place_expose(place, bytes, writes, graph);
   if (!r) graft_place_announce(place, bytes, writes, stream);
   return r;
 }

@@ -32,8 +32,8 @@ int graft_place_confirm(const struct graft_place *place, uint64_t bytes, int r);
 bool graft_place_is_host(const struct graft_place *place);
 /* What kind of memory a profiler calls it: enum graft_work_memory. */
 uint8_t graft_place_work_memory(const struct graft_place *place);
-/* Exposes a place to the device: all of a pinned or registered allocation; of pageable memory only these bytes, for the graph (or executable graph) whose node names them. Without a graph, pageable memory is that of another server's session, and the caller announces the work on it. */
-int graft_place_expose(struct graft_place *place, size_t bytes, struct graft_object *graph);
+/* Exposes a place to the device: all of a pinned or registered allocation; of pageable memory only these bytes, for the graph (or executable graph) whose node names them, to write or to read them. Without a graph, pageable memory is that of another server's session, and the caller announces the work on it. */
+int graft_place_expose(struct graft_place *place, size_t bytes, bool writes, struct graft_object *graph);
 /* Whether a stream may be waiting for the program, by a host function or a value, so that an asynchronous call must not wait for the stream. */
 bool graft_streams_may_be_held(void);
 /* Announces work that uses these bytes of a place; graft_mirrors_sent is to be called when the work is sent. */

@@ -47,7 +47,7 @@ static void expose_pinned(const uint8_t *data, unsigned bytes) {
     memcpy(&word, data + at, sizeof word);
     if (!graft_shadow_is_alone(word)) continue;
     struct graft_place place = graft_place_of(word, true);
-    if (place.memory == GRAFT_MEMORY_PINNED) graft_place_expose(&place, 1, NULL);
+    if (place.memory == GRAFT_MEMORY_PINNED) graft_place_expose(&place, 1, false, NULL);
   }
 }
 

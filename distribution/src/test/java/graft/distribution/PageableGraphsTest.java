@@ -12,7 +12,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /**
  * Graphs that use overlapping parts of pageable memory, of which the client may keep two copies for
- * the device: what such a graph copies is right, or the graph is refused.
+ * the device: what such a graph copies is right, or it writes such a part and is refused.
  */
 @Execution(ExecutionMode.CONCURRENT)
 @ResourceLock(Lanes.OTHERS)
@@ -35,6 +35,9 @@ final class PageableGraphsTest {
             another part in a clone: refused
             another part by a node's parameters: refused
             another part by those of an executable graph: refused
+            parts that are read: right
+            one of them written later: refused
+            and another one read
             parts of two graphs, one behind the other: right
             every other byte: right
             """);
