@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import graft.remoting.api.Function;
 import graft.remoting.server.control.DeviceSpec;
+import graft.remoting.server.jail.JailConfig;
 import graft.remoting.server.system.ListenAddress;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -29,9 +30,9 @@ import org.junit.jupiter.params.provider.ValueSource;
 @Isolated("it counts the processes of this one")
 class AttackTest {
   /**
-   * Functions that cannot succeed here: they need a region, a profiling library, another session's
-   * handle, code or data that the server keeps, a surface of something other than an array, or a
-   * link to another server (see PeerLinksTest).
+   * Functions that cannot succeed here: they need a region, another session's handle, code or data
+   * that the server keeps, a surface of something other than an array, or a link to another server
+   * (see PeerLinksTest).
    */
   private static final Set<String> NEVER_RIGHT =
       Set.of(
@@ -48,8 +49,6 @@ class AttackTest {
           "graftLibraryLoadKnown",
           "graftWriteKnown",
           "graftSurfaceCreate",
-          "graftProfile",
-          "graftProfileRead",
           "graftRegionMap",
           "graftRegionTake",
           "graftRegionUnmap",
@@ -58,14 +57,33 @@ class AttackTest {
           "graftCopyToRegion",
           "graftSignal");
 
+  private static final String PROFILER = "../../distribution/src/test/c/profiling_library.c";
+
   @TempDir Path folder;
 
   private GraftServer start(String device) throws Exception {
+    return start(device, JailConfig.defaults());
+  }
+
+  private GraftServer start(String device, JailConfig jail) throws Exception {
     return GraftServer.start(
         ServerConfig.builder(ServerFixture.tokens(folder), DeviceSpec.parse(device))
             .listen(ListenAddress.parse("tcp://127.0.0.1:0"))
+            .jail(jail)
             .spares(1)
             .build());
+  }
+
+  /** Workers load a profiling library, so that the records reach it, too. */
+  private JailConfig withProfiler() throws Exception {
+    Path library = folder.resolve("libcupti.so.13");
+    Process gcc =
+        new ProcessBuilder(
+                "gcc", "-shared", "-fPIC", "-pthread", "-o", library.toString(), PROFILER)
+            .inheritIO()
+            .start();
+    assertThat(gcc.waitFor()).isZero();
+    return JailConfig.defaults().withProfiler(library);
   }
 
   private static List<Long> children() {
@@ -151,7 +169,7 @@ class AttackTest {
     List<Attacker.Outcome> wrong = new ArrayList<>();
     List<Attacker.Outcome> useless = new ArrayList<>();
     int attacks = 0;
-    try (GraftServer server = start(device);
+    try (GraftServer server = start(device, withProfiler());
         Attacker attacker =
             new Attacker(
                 () ->
