@@ -6,6 +6,7 @@
 
 int cuCtxCreate_v2(void **context, unsigned flags, int device);
 int cuCtxDestroy_v2(void *context);
+int cuCtxGetCurrent(void **context);
 int cuCtxPushCurrent_v2(void *context);
 int cuCtxPopCurrent_v2(void **context);
 int cuCtxGetId(void *context, unsigned long long *id);
@@ -13,6 +14,16 @@ int cuCtxGetDevice(int *device);
 int cuCtxRecordEvent(void *context, void *event);
 int cuDevicePrimaryCtxReset_v2(int device);
 int cuEventCreate(void **event, unsigned flags);
+int cuEventDestroy_v2(void *event);
+int cuEventRecord(void *event, void *stream);
+int cuStreamBeginCapture_v2(void *stream, int mode);
+int cuStreamCreate(void **stream, unsigned flags);
+int cuStreamEndCapture(void *stream, void **graph);
+int cuStreamWaitEvent(void *stream, void *event, unsigned flags);
+int cuMemAllocAsync(uint64_t *pointer, size_t bytes, void *stream);
+int cuMemsetD8Async(uint64_t pointer, unsigned char value, size_t bytes, void *stream);
+int cuMemcpyDtoH_v2(void *to, uint64_t from, size_t bytes);
+int cuMemFree_v2(uint64_t pointer);
 int cuModuleUnload(void *module);
 int cuModuleGetFunctionCount(unsigned *count, void *module);
 int cuFuncGetAttribute(int *value, int attribute, void *function);
@@ -29,7 +40,7 @@ static const char PTX[] = ".version 6.4\n.target sm_50\n.address_size 64\n.visib
 struct things {
   void *module, *function, *event;
   unsigned char *pinned;
-  uint64_t managed;
+  uint64_t managed, pooled;
 };
 
 static void make(struct things *t) {
@@ -38,6 +49,8 @@ static void make(struct things *t) {
   RUN(cuEventCreate(&t->event, 0));
   RUN(cuMemHostAlloc((void **)&t->pinned, BYTES, 2));
   RUN(cuMemAllocManaged(&t->managed, BYTES, 1));
+  RUN(cuMemAllocAsync(&t->pooled, BYTES, NULL));
+  RUN(cuMemsetD8Async(t->pooled, 5, BYTES, NULL));
   memset(t->pinned, 7, BYTES);
   RUN(cuLaunchKernel(t->function, 1, 1, 1, 1, 1, 1, 0, NULL, NULL, NULL));
   RUN(cuCtxSynchronize());
@@ -57,6 +70,32 @@ static void use(const char *name, struct things *t) {
   printf("; later %d\n", cuCtxSynchronize());
 }
 
+/* The event went with its context, and the pool's memory did not (H200, driver 580). */
+static void use_outliving(const struct things *t) {
+  static unsigned char bytes[BYTES];
+  printf("its event: record %d, await %d, destroy %d", cuEventRecord(t->event, NULL), cuStreamWaitEvent(NULL, t->event, 0),
+         cuEventDestroy_v2(t->event));
+  int read = cuMemcpyDtoH_v2(bytes, t->pooled, BYTES), freed = cuMemFree_v2(t->pooled);
+  printf("; a pool's memory: read %d, %d and %d, free %d, again %d", read, bytes[0], bytes[BYTES - 1], freed,
+         cuMemFree_v2(t->pooled));
+  printf("; later %d\n", cuCtxSynchronize());
+}
+
+/* A capture in one context while the program waits for all work of another one. */
+static void wait_beside_a_capture(void) {
+  void *other, *one, *stream, *graph;
+  RUN(cuCtxGetCurrent(&other));
+  RUN(cuCtxCreate_v2(&one, 0, 0));
+  RUN(cuStreamCreate(&stream, 0));
+  RUN(cuStreamBeginCapture_v2(stream, 2));
+  RUN(cuCtxSetCurrent(other));
+  int waited = cuCtxSynchronize();
+  RUN(cuCtxSetCurrent(one));
+  printf("a capture: wait for another context %d, end %d\n", waited, cuStreamEndCapture(stream, &graph));
+  RUN(cuCtxDestroy_v2(one));
+  RUN(cuCtxSetCurrent(other));
+}
+
 int main(void) {
   struct things t;
   void *gone, *other, *event, *popped;
@@ -74,6 +113,8 @@ int main(void) {
   printf(", wait %d, device %d", cuCtxSynchronize(), cuCtxGetDevice(&device));
   printf(", pop %d\n", cuCtxPopCurrent_v2(&popped));
   use("destroyed", &t);
+  use_outliving(&t);
+  wait_beside_a_capture();
   make(&t);
   RUN(cuDevicePrimaryCtxReset_v2(0));
   RUN(cuDevicePrimaryCtxRetain(&other, 0));

@@ -212,6 +212,7 @@ static int find(int kind, const void *handle, uint64_t *id, struct graft_session
     struct graft_object *stream;
     int r = kind == GRAFT_STREAM ? graft_stream_object(handle, &stream) : GRAFT_OK;
     if (r) return r;
+    if (kind == GRAFT_EVENT && graft_event_has_ended(object)) return GRAFT_CONTEXT_IS_DESTROYED;
     *id = object->id;
     *session = object->session;
     return 0;

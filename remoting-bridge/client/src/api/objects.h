@@ -72,6 +72,7 @@ struct graft_object {
     struct {
       bool shared;                  /* with other processes */
       struct graft_object *context; /* NULL for another process's */
+      unsigned ends;                /* of the context, when the event was made */
       struct graft_behind *behind;  /* when it was last recorded */
       uint64_t record;              /* the number of its last record, unique in the process; 0 if none is known */
     } event;
@@ -132,6 +133,11 @@ static inline bool graft_object_is_gone(int kind, const void *handle) {
   const struct graft_object *object = handle;
   if ((uintptr_t)handle < 65536 || (uintptr_t)handle % 16) return false;
   return object->magic == GRAFT_OBJECT_GONE && object->kind == kind;
+}
+/* Whether an event's context is gone, and the event with it. */
+static inline bool graft_event_has_ended(const struct graft_object *event) {
+  const struct graft_object *context = event->u.event.context;
+  return context && (context->u.context.destroyed || context->u.context.ends != event->u.event.ends);
 }
 /* Whether a module's context is gone, and the module with it. */
 static inline bool graft_module_has_ended(const struct graft_object *module) {

@@ -23,17 +23,21 @@
 #include "memory/shadow.h"
 #include "session/session.h"
 
-/* OUT_OF_MEMORY if another server has memory at these addresses. */
-static int remember(uint64_t base, size_t bytes, struct graft_object *context) {
+/* Memory that lasts outlives the context. OUT_OF_MEMORY if another server has memory at these addresses. */
+static int remember(uint64_t base, size_t bytes, struct graft_object *context, bool lasts) {
   if (graft_several_servers && graft_memory_collides(base, bytes)) return GRAFT_OUT_OF_MEMORY;
-  graft_range_add(&(struct graft_range){
-      .base = base, .bytes = bytes, .memory = GRAFT_MEMORY_DEVICE, .device = context->u.context.device, .context = context});
+  graft_range_add(&(struct graft_range){.base = base,
+                                        .bytes = bytes,
+                                        .memory = GRAFT_MEMORY_DEVICE,
+                                        .device = context->u.context.device,
+                                        .context = context,
+                                        .lasts = lasts});
   return GRAFT_OK;
 }
 
 /* The same for memory that was allocated now, which is freed if it cannot be used. */
-static int remember_new(uint64_t base, size_t bytes, struct graft_object *context) {
-  int r = remember(base, bytes, context);
+static int remember_new(uint64_t base, size_t bytes, struct graft_object *context, bool is_pooled) {
+  int r = remember(base, bytes, context, is_pooled);
   if (r) rpc_cuMemFree_v2(base);
   return r;
 }
@@ -46,7 +50,7 @@ GRAFT_EXPORT int cuMemAlloc_v2(uint64_t *pointer, size_t bytes) {
   if (r || (r = graft_uncaptured())) return r;
   if (!pointer || !bytes) return GRAFT_INVALID_VALUE;
   r = rpc_cuMemAlloc_v2(pointer, bytes);
-  return r ? r : remember_new(*pointer, bytes, context);
+  return r ? r : remember_new(*pointer, bytes, context, false);
 }
 
 GRAFT_EXPORT int cuMemAllocPitch_v2(uint64_t *pointer, size_t *pitch, size_t width, size_t height, unsigned int element) {
@@ -55,7 +59,7 @@ GRAFT_EXPORT int cuMemAllocPitch_v2(uint64_t *pointer, size_t *pitch, size_t wid
   if (r || (r = graft_uncaptured())) return r;
   if (!pointer || !pitch || !width || !height || (element != 4 && element != 8 && element != 16)) return GRAFT_INVALID_VALUE;
   r = rpc_cuMemAllocPitch_v2(pointer, pitch, width, height, element);
-  return r ? r : remember_new(*pointer, *pitch * height, context);
+  return r ? r : remember_new(*pointer, *pitch * height, context, false);
 }
 
 GRAFT_EXPORT int cuMemAllocAsync(uint64_t *pointer, size_t bytes, void *stream) {
@@ -66,7 +70,7 @@ GRAFT_EXPORT int cuMemAllocAsync(uint64_t *pointer, size_t bytes, void *stream) 
   if (!pointer) return GRAFT_INVALID_VALUE;
   if (!bytes) return *pointer = 0, GRAFT_OK;
   r = rpc_cuMemAllocAsync(pointer, bytes, stream);
-  return r || !*pointer ? r : remember_new(*pointer, bytes, context);
+  return r || !*pointer ? r : remember_new(*pointer, bytes, context, true);
 }
 
 GRAFT_EXPORT int cuMemAllocFromPoolAsync(uint64_t *pointer, size_t bytes, void *pool, void *stream) {
@@ -77,7 +81,7 @@ GRAFT_EXPORT int cuMemAllocFromPoolAsync(uint64_t *pointer, size_t bytes, void *
   if (!pointer) return GRAFT_INVALID_VALUE;
   if (!bytes) return *pointer = 0, GRAFT_OK;
   r = rpc_cuMemAllocFromPoolAsync(pointer, bytes, pool, stream);
-  return r || !*pointer ? r : remember_new(*pointer, bytes, context);
+  return r || !*pointer ? r : remember_new(*pointer, bytes, context, true);
 }
 
 /* Removes a pointer that may be freed. Memory of a graph stays, since the graph's next launch allocates it again. */
@@ -158,7 +162,7 @@ static int get_global(int (*ask)(uint64_t *, size_t *, void *, const char *), ui
   size_t size;
   if (!name || !*name || (!pointer && !bytes)) return GRAFT_INVALID_VALUE;
   if ((r = ask(&base, &size, owner, name))) return r;
-  if ((r = remember(base, size, context))) return r;
+  if ((r = remember(base, size, context, false))) return r;
   if (pointer) *pointer = base;
   if (bytes) *bytes = size;
   return 0;

@@ -103,7 +103,8 @@ void graft_range_remove_of(const struct graft_object *context) {
   size_t kept = 0;
   for (size_t i = 0; i < table->count; i++) {
     const struct graft_range *range = &table->each[i];
-    bool ends = range->memory == GRAFT_MEMORY_DEVICE && range->context == context && !range->mapped && !range->of_graph;
+    bool ends =
+        range->memory == GRAFT_MEMORY_DEVICE && range->context == context && !range->mapped && !range->of_graph && !range->lasts;
     if (!ends) table->each[kept++] = *range;
   }
   table->count = kept;

@@ -32,7 +32,7 @@ struct graft_range {
   struct graft_object *context;
   uint64_t serial;
   unsigned ends;    /* of the context, when the memory was made: set by graft_range_add */
-  bool lasts;       /* of a library's variable, which no context ends */
+  bool lasts;       /* of a library's variable or of a pool, which no context ends */
   unsigned opened;  /* of another process's memory: how many times it was opened */
   bool mapped;      /* virtual memory, which further mappings may follow without a gap */
   bool of_graph;    /* comes and goes with the launches of a graph */
@@ -52,7 +52,7 @@ void graft_range_add(const struct graft_range *range);
 bool graft_range_remove(uint64_t base, enum graft_memory memory, struct graft_range *out);
 /* Removes device memory that begins within these bytes. */
 void graft_range_remove_within(uint64_t base, uint64_t bytes);
-/* Removes the device memory of a context, which ends with it. Reserved addresses and the memory of graphs do not. */
+/* Removes the device memory of a context, which ends with it. Reserved addresses and the memory of graphs and pools do not. */
 void graft_range_remove_of(const struct graft_object *context);
 /* Whether a range's context is gone. Pinned and managed memory is readable and writable until the program frees it, but is no longer CUDA's. */
 bool graft_range_has_ended(const struct graft_range *range);

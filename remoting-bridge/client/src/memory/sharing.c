@@ -86,18 +86,19 @@ GRAFT_EXPORT int cuEventCreate(void **event, unsigned int flags) {
   struct graft_object *context;
   int r = graft_context_need(&context);
   if (r || (r = rpc_cuEventCreate(event, flags))) return r;
-  ((struct graft_object *)*event)->u.event.context = context;
+  struct graft_object *object = *event;
+  object->u.event.context = context;
+  object->u.event.ends = context->u.context.ends;
   return GRAFT_OK;
 }
 
 /* The driver says of an event that is gone, alone or with its context, that the context is, but only to the calls with a context. */
 static int check_event_of_context(const void *event) {
   const struct graft_object *object = graft_object(GRAFT_EVENT, event);
-  const struct graft_object *context = object ? object->u.event.context : NULL;
   int r = graft_ready();
   if (r) return r;
   if (!event) return GRAFT_INVALID_HANDLE;
-  bool is_gone = graft_object_is_gone(GRAFT_EVENT, event) || (context && context->u.context.destroyed);
+  bool is_gone = object ? graft_event_has_ended(object) : graft_object_is_gone(GRAFT_EVENT, event);
   return is_gone ? GRAFT_CONTEXT_IS_DESTROYED : GRAFT_OK;
 }
 

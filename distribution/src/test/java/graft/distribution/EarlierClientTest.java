@@ -111,7 +111,7 @@ final class EarlierClientTest {
   /** The release's own fuzzer, since today's finds what has been mended in clients since. */
   private void runWith(Path client, Path sources) throws Exception {
     Programs.build(folder, List.of("driver"));
-    Path fuzzer = Programs.buildMemoryFuzzer(sources, folder);
+    Path fuzzer = Programs.buildFuzzer(sources, "memory", folder);
     SoftwareServer server = SoftwareServer.forAllChannels(folder);
     try {
       for (String channel : List.of("shm", "tcp")) {

@@ -12,7 +12,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * A context that is gone, and what was made in it, are refused at once and cause no later error
+ * A context that is gone, and what ended with it, are refused at once and cause no later error
  * ({@code src/test/c/ended_contexts.c}).
  */
 @Execution(ExecutionMode.CONCURRENT)
@@ -31,6 +31,9 @@ final class EndedContextsTest {
             "gone: destroy 709, id 709, record 709, its event 709, push 0, wait 709, device 709,"
                 + " pop 0\n"
                 + ("destroyed" + things)
+                + "its event: record 709, await 709, destroy 709; a pool's memory: read 0, 5 and 5,"
+                + " free 0, again 1; later 0\n"
+                + "a capture: wait for another context 0, end 0\n"
                 + ("reset and made again" + things));
   }
 

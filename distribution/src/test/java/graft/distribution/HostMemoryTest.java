@@ -44,7 +44,7 @@ final class HostMemoryTest {
     region = GuestRegionFile.make(folder, REGION);
     String socket = "unix://" + folder.resolve("socket");
     server = SoftwareServer.sharing(folder, 2, region, "tcp://127.0.0.1:0", socket);
-    Programs.buildMemoryFuzzer(folder);
+    Programs.buildFuzzer("memory", folder);
   }
 
   @AfterAll

@@ -23,21 +23,21 @@ final class Programs {
     }
   }
 
-  /** Builds the fuzzer of host memory. Returns the program. */
-  static Path buildMemoryFuzzer(Path folder) throws IOException, InterruptedException {
-    return buildMemoryFuzzer(Checkout.ROOT, folder);
+  /** Builds one of the client's fuzzers. Returns the program. */
+  static Path buildFuzzer(String name, Path folder) throws IOException, InterruptedException {
+    return buildFuzzer(Checkout.ROOT, name, folder);
   }
 
   /** Does the same with the sources of another checkout. */
-  static Path buildMemoryFuzzer(Path sources, Path folder)
+  static Path buildFuzzer(Path sources, String name, Path folder)
       throws IOException, InterruptedException {
-    Path program = folder.resolve("memory");
+    Path program = folder.resolve(name);
     String build =
-        "gcc -O1 -std=c11 -D_GNU_SOURCE -pthread remoting-bridge/client/fuzz/memory/*.c"
-            + " -o \"$1\" -ldl";
+        "gcc -O1 -std=c11 -D_GNU_SOURCE -pthread remoting-bridge/client/fuzz/$1/*.c"
+            + " -o \"$2\" -ldl";
     Finished gcc =
         Finished.run(
-            sources, System.getenv(), List.of("sh", "-c", build, "sh", program.toString()));
+            sources, System.getenv(), List.of("sh", "-c", build, "sh", name, program.toString()));
     assertThat(gcc.code()).as(gcc.err()).isZero();
     return program;
   }

@@ -52,7 +52,7 @@ final class PoolFunctions implements PoolApi {
   private long allocateIn(Stream stream, long bytes) {
     Capture capture = stream.capture();
     if (capture == null) {
-      return Allocations.allocate(stream.context(), bytes);
+      return Allocations.allocateFromPool(stream.context().gpu(), bytes);
     }
     GraphMemory memory = capture.graph().memory();
     long address = Allocations.allocateFor(memory, contexts.memory(), bytes);

@@ -40,11 +40,16 @@ final class SharingFunctions implements SharingApi {
 
   @Override
   public int cuIpcGetMemHandle(long handle, long address) {
+    return export(handle, address, Context.class);
+  }
+
+  /** Writes the handle of memory that is a context's, or as a pool's the GPU's. */
+  private int export(long handle, long address, Class<?> owner) {
     return calls.run(
         () -> {
           DeviceMemory memory = contexts.memory();
           DeviceMemory.Allocation found = memory.find(address);
-          require(found != null && found.owner() instanceof Context, "no memory of an allocation");
+          require(found != null && owner.isInstance(found.owner()), "no such memory");
           Gpu gpu = contexts.current().gpu();
           handles.all(Context.class).stream()
               .filter(c -> c.gpu() == gpu)
@@ -86,7 +91,7 @@ final class SharingFunctions implements SharingApi {
 
   @Override
   public int cuMemPoolExportPointer(long handle, long address) {
-    return cuIpcGetMemHandle(handle, address);
+    return export(handle, address, Gpu.class);
   }
 
   @Override

@@ -128,7 +128,7 @@ final class WaitCalls implements SessionCalls.Wait {
   private boolean mayCapture() {
     boolean may = streams.tooMany();
     for (int i = 0; i < streams.size() && !may; i++) {
-      may = DeviceState.mayCapture(device, streams.get(i));
+      may = streams.isOfCurrent(i) && DeviceState.mayCapture(device, streams.get(i));
     }
     return may;
   }
@@ -138,15 +138,20 @@ final class WaitCalls implements SessionCalls.Wait {
    * wait for the context reports it.
    */
   private int streamsReady() {
+    int asked = 0;
     for (int i = 0; i < streams.size(); i++) {
+      if (!streams.isOfCurrent(i)) {
+        continue;
+      }
       long stream = streams.get(i);
+      asked++;
       int result = stream == LEGACY ? CudaResult.SUCCESS : device.cuStreamQuery(stream);
       if (result != CudaResult.SUCCESS) {
         return result;
       }
     }
     // If no stream is asked the legacy one is, so that an error of the context is seen.
-    boolean asksLegacy = streams.size() == 0 || streams.mayUseLegacy();
+    boolean asksLegacy = asked == 0 || streams.mayUseLegacy();
     return asksLegacy ? device.cuStreamQuery(LEGACY) : CudaResult.SUCCESS;
   }
 }

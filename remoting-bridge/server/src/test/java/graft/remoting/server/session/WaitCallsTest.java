@@ -29,6 +29,8 @@ final class WaitCallsTest {
   private static final long STREAM = 0x5000;
   private static final long CAPTURED = 0x6000;
   private static final long OF_ANOTHER_CONTEXT = 0x7000;
+  private static final long CONTEXT = 0xC0;
+  private static final long OTHER_CONTEXT = 0xC1;
   private static final int FAILED = 700;
 
   /** A driver of whose streams one may be captured. */
@@ -132,9 +134,9 @@ final class WaitCallsTest {
     assertThat(driver.queries).containsExactly(STREAM);
     driver.queries.clear();
     streams.add(STREAM);
-    streams.changeContext();
+    streams.changeContext(CONTEXT);
     assertThat(calls.graftContextSynchronize(null)).isZero();
-    assertThat(driver.queries).as("that of another context").containsExactly(STREAM, 0L);
+    assertThat(driver.queries).as("that of another context alone").containsExactly(0L);
     driver.queries.clear();
     streams.add(STREAM);
     streams.add(0);
@@ -142,6 +144,23 @@ final class WaitCallsTest {
     assertThat(calls.graftContextSynchronize(null)).isZero();
     assertThat(driver.queries).containsExactly(STREAM, 0L);
     assertThat(driver.waits).isEmpty();
+  }
+
+  /** A question about a captured stream would make its capture invalid. */
+  @Test
+  void theStreamsOfOtherContextsAreLeftAlone() throws InterruptedException {
+    streams.changeContext(CONTEXT);
+    streams.add(CAPTURED);
+    streams.add(OF_ANOTHER_CONTEXT);
+    streams.remove(OF_ANOTHER_CONTEXT);
+    streams.changeContext(OTHER_CONTEXT);
+    streams.add(STREAM);
+    assertThat(calls.graftContextSynchronize(null)).isZero();
+    assertThat(driver.queries).containsExactly(STREAM, 0L);
+    assertThat(driver.waits).isEmpty();
+    streams.changeContext(CONTEXT);
+    assertThat(calls.graftContextDrain(new Call(channel))).isEqualTo(Call.DEFERRED);
+    assertThat(next(1)).as("the capture is still known").containsExactly("free 7000");
   }
 
   @Test

@@ -5,16 +5,28 @@ import static graft.remoting.software.object.CallerMemory.require;
 import graft.remoting.device.CudaResult;
 import graft.remoting.software.memory.DeviceMemory;
 
-/** Allocates and frees device memory, with the context or graph that owns each allocation. */
+/**
+ * Allocates and frees device memory, with the context, graph or GPU that owns each allocation. A
+ * pool's memory is the GPU's: it outlives the context in which it was allocated.
+ */
 public final class Allocations {
   private Allocations() {}
 
   /** Allocates memory of a context. */
   public static long allocate(Context context, long bytes) {
+    return allocate(context.gpu(), bytes, context);
+  }
+
+  /** Allocates memory of a pool. */
+  public static long allocateFromPool(Gpu gpu, long bytes) {
+    return allocate(gpu, bytes, gpu);
+  }
+
+  private static long allocate(Gpu gpu, long bytes, Object owner) {
     require(bytes > 0, "allocation of no bytes");
-    long address = context.gpu().memory().allocate(bytes, context);
+    long address = gpu.memory().allocate(bytes, owner);
     if (address == 0) {
-      throw outOfMemory(bytes, context.gpu().memory());
+      throw outOfMemory(bytes, gpu.memory());
     }
     return address;
   }
@@ -55,7 +67,7 @@ public final class Allocations {
       if (found.owner() instanceof GraphMemory graph) {
         return () -> graph.free(address);
       }
-      if (found.owner() instanceof Context) {
+      if (found.owner() instanceof Context || found.owner() instanceof Gpu) {
         return () -> memory.release(address);
       }
     }

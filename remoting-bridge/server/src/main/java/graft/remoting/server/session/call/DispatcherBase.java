@@ -145,7 +145,7 @@ abstract class DispatcherBase {
     if (handle == 0) {
       call.fail(unknown(kind));
     } else if (kind == HandleKind.STREAM) {
-      handles.usedStreams().add(handle);
+      handles.uses(id, handle);
       stream = handle;
     }
     return handle;

@@ -24,6 +24,11 @@ final class HandleTable {
     return id == 0 ? 0 : handles[slot(id)];
   }
 
+  /** Returns the object that one ends with; null if there is none. */
+  HandleOwner owner(int id) {
+    return id == 0 ? null : owners[slot(id)];
+  }
+
   /** Returns the slot of {@code id}, or the free slot where it would be entered. */
   private int slot(int id) {
     int mask = ids.length - 1;

@@ -68,7 +68,7 @@ public final class HandleTables {
     special = null;
     if (context == null || context.handle() != handle) {
       context = new HandleOwner(HandleKind.CONTEXT, handle);
-      usedStreams.changeContext();
+      usedStreams.changeContext(handle);
     }
   }
 
@@ -98,6 +98,9 @@ public final class HandleTables {
             remove(of, Integer.toUnsignedLong(id));
           }
         });
+    if (kind == HandleKind.CONTEXT) {
+      usedStreams.forget(handle);
+    }
   }
 
   /**
@@ -159,6 +162,14 @@ public final class HandleTables {
     Integer id = kinds.get(kind).known().remove(handle);
     if (id != null && kinds.get(kind).table().remove(id) != 0) {
       memory.give(HostMemory.OBJECT);
+    }
+  }
+
+  /** Notes that a call names a stream, which may be of another context than the current one. */
+  void uses(long id, long stream) {
+    if (!usedStreams.isLast(stream)) {
+      HandleOwner owner = kinds.get(HandleKind.STREAM).table().owner((int) id);
+      usedStreams.add(stream, owner == null ? 0 : owner.handle());
     }
   }
 

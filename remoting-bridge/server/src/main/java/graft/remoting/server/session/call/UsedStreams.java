@@ -1,21 +1,31 @@
 package graft.remoting.server.session.call;
 
-import java.util.Arrays;
+import java.util.HashSet;
+import java.util.Set;
 import java.util.function.LongConsumer;
+import java.util.stream.IntStream;
 import java.util.stream.LongStream;
 
 /**
- * The streams that a client has named since they were last known to be idle, so that a wait for a
- * context need query only these. A few streams are kept; beyond those the set only says that there
- * are more.
+ * The streams that a client has named since they were last known to be idle, with their contexts,
+ * so that a wait for a context need query only those of it: a question about a stream of another
+ * one would make that one's capture invalid. A few streams are kept; beyond those the set only says
+ * that there are more.
  */
 public final class UsedStreams {
   private static final int CAPACITY = 16;
 
   private final long[] streams = new long[CAPACITY];
+  private final long[] contexts = new long[CAPACITY];
   private int size;
-  private boolean tooMany;
-  private boolean removed;
+
+  /** The contexts of streams for which there was no room. */
+  private final Set<Long> crowded = new HashSet<>();
+
+  /** The contexts of streams that were destroyed and may have had work. */
+  private final Set<Long> bereaved = new HashSet<>();
+
+  private long current;
   private boolean legacy = true;
   private long last = -1;
   private LongConsumer named = stream -> {};
@@ -32,8 +42,18 @@ public final class UsedStreams {
     destroyed = whenDestroyed;
   }
 
-  /** Adds a stream; 0 is the legacy default stream. */
+  /** Returns whether a stream is the one that was named last. */
+  boolean isLast(long stream) {
+    return stream == last;
+  }
+
+  /** Adds a stream of the current context; 0 is its legacy default stream. */
   public void add(long stream) {
+    add(stream, current);
+  }
+
+  /** Adds a stream of a context, given by the driver's handle. */
+  void add(long stream, long context) {
     if (stream == last) {
       return;
     }
@@ -41,14 +61,15 @@ public final class UsedStreams {
     last = stream;
     legacy |= stream == 0;
     for (int i = 0; i < size; i++) {
-      if (streams[i] == stream) {
+      if (streams[i] == stream && contexts[i] == context) {
         return;
       }
     }
     if (size == CAPACITY) {
-      tooMany = true;
+      crowded.add(context);
     } else {
-      streams[size++] = stream;
+      streams[size] = stream;
+      contexts[size++] = context;
     }
   }
 
@@ -60,36 +81,57 @@ public final class UsedStreams {
     destroyed.accept(stream);
     for (int i = 0; i < size; i++) {
       if (streams[i] == stream) {
-        streams[i] = streams[--size];
-        removed = true;
+        bereaved.add(contexts[i]);
+        removeAt(i);
         break;
       }
     }
     last = -1;
   }
 
-  /** Notes that another context is current, which has a legacy stream of its own. */
-  public void changeContext() {
-    legacy = true;
+  private void removeAt(int index) {
+    streams[index] = streams[--size];
+    contexts[index] = contexts[size];
   }
 
-  /** Removes all streams, because all work has finished. */
-  public void clear() {
-    legacy = false;
-    size = 0;
-    tooMany = false;
-    removed = false;
+  /** Notes that another context is current, which has a legacy stream of its own. */
+  public void changeContext(long context) {
+    current = context;
+    legacy = true;
     last = -1;
   }
 
-  /** Returns whether more streams were named than are kept. */
-  public boolean tooMany() {
-    return tooMany;
+  /** Removes the streams of the current context, because all its work has finished. */
+  public void clear() {
+    legacy = false;
+    forget(current);
+    last = -1;
   }
 
-  /** Returns whether a stream that is not kept may have work. */
+  /** Removes the streams of a context, which has ended. */
+  void forget(long context) {
+    for (int i = size - 1; i >= 0; i--) {
+      if (contexts[i] == context) {
+        removeAt(i);
+      }
+    }
+    crowded.remove(context);
+    bereaved.remove(context);
+  }
+
+  /** Returns whether more streams of the current context were named than are kept. */
+  public boolean tooMany() {
+    return !crowded.isEmpty() && crowded.contains(current);
+  }
+
+  /** Returns whether a stream of the current context that is not kept may have work. */
   public boolean mayHaveMore() {
-    return tooMany || removed;
+    return tooMany() || (!bereaved.isEmpty() && bereaved.contains(current));
+  }
+
+  /** Returns whether a stream of any context that is not kept may have work. */
+  public boolean mayHaveMoreAnywhere() {
+    return !crowded.isEmpty() || !bereaved.isEmpty();
   }
 
   /** Returns whether the legacy stream of the current context may have work. */
@@ -97,12 +139,21 @@ public final class UsedStreams {
     return legacy;
   }
 
-  /** Returns the streams that are kept, and the legacy one if it may have work. */
+  /** Returns whether a kept stream is of the current context. */
+  public boolean isOfCurrent(int index) {
+    return contexts[index] == current;
+  }
+
+  /**
+   * Returns the streams of the current context that are kept, and its legacy one if that may have
+   * work.
+   */
   public long[] all() {
-    LongStream kept = Arrays.stream(streams, 0, size);
+    LongStream kept = IntStream.range(0, size).filter(this::isOfCurrent).mapToLong(this::get);
     return (legacy ? LongStream.concat(kept, LongStream.of(0)).distinct() : kept).toArray();
   }
 
+  /** Returns how many streams of all contexts are kept. */
   public int size() {
     return size;
   }

@@ -20,7 +20,7 @@ public final class QueuedWork {
    * are queried, because a stream may have to wait for the legacy default stream.
    */
   public boolean isOver() {
-    boolean over = !streams.mayHaveMore() && isOver(0);
+    boolean over = !streams.mayHaveMoreAnywhere() && isOver(0);
     for (int i = 0; over && i < streams.size(); i++) {
       over = isOver(streams.get(i));
     }

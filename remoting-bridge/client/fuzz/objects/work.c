@@ -1,0 +1,108 @@
+/* Work on memory, and what it does to the bytes. */
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "objects.h"
+
+/* add: p[i] += v for n bytes. */
+static const char *const code =
+    ".version 7.5\n.target sm_75\n.address_size 64\n"
+    ".visible .entry add(.param .u64 p, .param .u64 n, .param .u32 v)\n{\n"
+    ".reg .pred %q;\n.reg .b32 %r<8>;\n.reg .b64 %a<8>;\n.reg .b16 %h<3>;\n"
+    "ld.param.u64 %a1, [p];\nld.param.u64 %a2, [n];\nld.param.u32 %r1, [v];\n"
+    "mov.u32 %r2, %ctaid.x;\nmov.u32 %r3, %ntid.x;\nmov.u32 %r4, %tid.x;\nmov.u32 %r5, %nctaid.x;\n"
+    "mad.lo.u32 %r6, %r2, %r3, %r4;\nmul.lo.u32 %r7, %r5, %r3;\ncvt.u64.u32 %a3, %r6;\ncvt.u64.u32 %a4, %r7;\n"
+    "LOOP:\nsetp.ge.u64 %q, %a3, %a2;\n@%q bra DONE;\nadd.u64 %a5, %a1, %a3;\nld.u8 %h1, [%a5];\n"
+    "cvt.u16.u32 %h2, %r1;\nadd.u16 %h1, %h1, %h2;\nst.u8 [%a5], %h1;\nadd.u64 %a3, %a3, %a4;\nbra LOOP;\n"
+    "DONE:\nret;\n}\n";
+
+void load(struct thread *t, struct context *c) {
+  if (c->module) return;
+  if (!MUST(cuModuleLoadData(&c->module, code))) MUST(cuModuleGetFunction(&c->kernel, c->module, "add"));
+}
+
+void on_host(void *data) {
+  if (data) usleep(200);
+}
+
+void apply(struct context *c, const struct effect *e) {
+  struct piece *p = &c->pieces[e->piece];
+  switch (e->what) {
+    case FILL:
+    case HOST_COPY: p->value = e->value; break;
+    case COPY: p->value = c->pieces[e->from].value; break;
+    case ADD: p->value = (unsigned char)(p->value + e->value); break;
+  }
+}
+
+/* Queues work on a piece, of which there has to be one in that stream. False if there is none. */
+static bool queue(struct thread *t, struct context *c, int stream, struct effect *e) {
+  int first = below(t, PIECES), found = -1, other = -1;
+  for (int i = 0; i < PIECES; i++) {
+    int k = (first + i) % PIECES;
+    if (!c->pieces[k].at || c->pieces[k].stream != stream) continue;
+    if (found < 0)
+      found = k;
+    else
+      other = k;
+  }
+  if (found < 0) return false;
+  struct piece *p = &c->pieces[found];
+  *e = (struct effect){.what = (enum what)below(t, 4), .piece = found, .from = -1, .value = (unsigned char)draw(t)};
+  if (e->what == COPY && (other < 0 || c->pieces[other].bytes < p->bytes)) e->what = FILL;
+  handle s = c->streams[stream];
+  switch (e->what) {
+    case FILL: MUST(cuMemsetD8Async(p->at, e->value, p->bytes, s)); break;
+    case COPY:
+      e->from = other;
+      MUST(cuMemcpyDtoDAsync_v2(p->at, c->pieces[other].at, p->bytes, s));
+      break;
+    case ADD: {
+      uint64_t bytes = p->bytes;
+      unsigned value = e->value;
+      void *parameters[] = {&p->at, &bytes, &value};
+      MUST(cuLaunchKernel(c->kernel, 8, 1, 1, 128, 1, 1, 0, s, parameters, NULL));
+      break;
+    }
+    case HOST_COPY:
+      memset(t->given, e->value, p->bytes);
+      MUST(cuMemcpyHtoDAsync_v2(p->at, t->given, p->bytes, s));
+      /* The driver may read pageable memory later than the call. */
+      MUST(cuStreamSynchronize(s));
+      break;
+  }
+  return true;
+}
+
+void work(struct thread *t, struct context *c) {
+  struct effect e;
+  int stream = below(t, STREAMS);
+  if (!c->has_stream[stream]) return;
+  enter(t, c);
+  load(t, c);
+  if (queue(t, c, stream, &e)) apply(c, &e);
+}
+
+void check(struct thread *t, struct context *c) {
+  struct piece *p = &c->pieces[below(t, PIECES)];
+  if (!p->at) return;
+  enter(t, c);
+  unsigned char *to = t->bytes;
+  memset(to, p->value + 1, p->bytes);
+  if (c->pinned && below(t, 2)) {
+    to = c->pinned;
+    MUST(cuMemcpyDtoHAsync_v2(to, p->at, p->bytes, c->streams[p->stream]));
+    MUST(cuStreamSynchronize(c->streams[p->stream]));
+  } else {
+    MUST(cuStreamSynchronize(c->streams[p->stream]));
+    MUST(cuMemcpyDtoH_v2(to, p->at, p->bytes));
+  }
+  size_t wrong = 0;
+  for (size_t i = 0; i < p->bytes; i++) wrong += to[i] != p->value;
+  count(!wrong);
+  if (!wrong) return;
+  t->has_failed = true;
+  printf("seed %llu, step %d: %zu of %zu bytes are wrong: %d for %d\n", (unsigned long long)t->seed, t->step, wrong, p->bytes,
+         to[0], p->value);
+}
