@@ -44,7 +44,7 @@ final class EarlierClientTest {
       mkdir -p client/target/generated
       java -cp classes graft.remoting.api.Generator client client/target/generated
       touch client/target/generated/stamp
-      make -s -C client -j2 CFLAGS=-O1 target/lib/libcuda.so.1
+      make -s -C client -j2 CFLAGS=-O0 target/lib/libcuda.so.1
       """;
 
   @TempDir Path folder;

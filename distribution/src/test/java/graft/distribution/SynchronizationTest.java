@@ -43,10 +43,10 @@ final class SynchronizationTest {
 
   @ParameterizedTest(name = "{0}, streams closed by a {1}, {2} repetitions")
   @CsvSource({
-    "shm, function, 20",
+    "shm, function, 8",
     "shm, value, 3",
     "unix, function, 5",
-    "tcp, function, 20",
+    "tcp, function, 8",
     "tcp, value, 3"
   })
   void everyLineOfTheDocumentationHolds(String channel, String gate, String repeats)

@@ -23,8 +23,9 @@ import org.junit.jupiter.api.io.TempDir;
  * change fails or the process ends there, before or after it has had its effect.
  */
 class DevicePropertyTest {
-  private static final int DEPLOYMENTS = Integer.getInteger("graft.set-ups", 25);
-  private static final int WITH_FAULTS = Integer.getInteger("graft.set-ups.faults", 2);
+  private static final boolean LONG = "all".equals(System.getenv("GRAFT_LONG_TESTS"));
+  private static final int DEPLOYMENTS = Integer.getInteger("graft.set-ups", LONG ? 25 : 12);
+  private static final int WITH_FAULTS = Integer.getInteger("graft.set-ups.faults", LONG ? 2 : 1);
   private static final Name SETUP = new Name("lab");
 
   @TempDir(factory = RamTempDirFactory.class)
