@@ -22,7 +22,6 @@
  * streams. The program itself accesses bytes that no queued work uses at any time, even if queued work uses their neighbours.
  * Other bytes it accesses only after it has waited for the work. The driver guarantees the result of both ("Unified
  * Addressing", "API synchronization behavior"). */
-#include <dlfcn.h>
 #include <pthread.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -31,6 +30,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "../common/common.h"
 #include "model.h"
 
 #define DEFINE(name, parameters) int(*name) parameters;
@@ -39,15 +39,7 @@ FUNCTIONS(DEFINE)
 /* add: p[i] += v for n bytes. move: q[i] = p[i] for n bytes. both: q[i] = p[i] + v, of a large structure (model.h). */
 static const char *const code =
     ".version 7.5\n.target sm_75\n.address_size 64\n"
-    ".visible .global .align 16 .b8 variable[65536];\n"
-    ".visible .entry add(.param .u64 p, .param .u64 n, .param .u32 v)\n{\n"
-    ".reg .pred %q;\n.reg .b32 %r<8>;\n.reg .b64 %a<8>;\n.reg .b16 %h<3>;\n"
-    "ld.param.u64 %a1, [p];\nld.param.u64 %a2, [n];\nld.param.u32 %r1, [v];\n"
-    "mov.u32 %r2, %ctaid.x;\nmov.u32 %r3, %ntid.x;\nmov.u32 %r4, %tid.x;\nmov.u32 %r5, %nctaid.x;\n"
-    "mad.lo.u32 %r6, %r2, %r3, %r4;\nmul.lo.u32 %r7, %r5, %r3;\ncvt.u64.u32 %a3, %r6;\ncvt.u64.u32 %a4, %r7;\n"
-    "LOOP:\nsetp.ge.u64 %q, %a3, %a2;\n@%q bra DONE;\nadd.u64 %a5, %a1, %a3;\nld.u8 %h1, [%a5];\n"
-    "cvt.u16.u32 %h2, %r1;\nadd.u16 %h1, %h1, %h2;\nst.u8 [%a5], %h1;\nadd.u64 %a3, %a3, %a4;\nbra LOOP;\n"
-    "DONE:\nret;\n}\n"
+    ".visible .global .align 16 .b8 variable[65536];\n" ADD_KERNEL
     ".visible .entry move(.param .u64 q, .param .u64 p, .param .u64 n)\n{\n"
     ".reg .pred %q;\n.reg .b32 %r<8>;\n.reg .b64 %a<8>;\n.reg .b16 %h<2>;\n"
     "ld.param.u64 %a1, [p];\nld.param.u64 %a2, [n];\nld.param.u64 %a6, [q];\n"
@@ -364,17 +356,8 @@ static void *run(void *argument) {
 }
 
 void start_cuda(void) {
-  void *library = dlopen("libcuda.so.1", RTLD_NOW);
-  if (!library) {
-    fprintf(stderr, "%s\n", dlerror());
-    exit(2);
-  }
-#define FIND(name, parameters)                        \
-  name = (int(*) parameters)dlsym(library, #name);    \
-  if (!name) {                                        \
-    fprintf(stderr, "the driver has no " #name "\n"); \
-    exit(2);                                          \
-  }
+  void *library = open_driver();
+#define FIND(name, parameters) name = (int(*) parameters)find_function(library, #name);
   FUNCTIONS(FIND)
   struct thread first = {0}, *t = &first;
   int devices, attribute = 0, there = 0, back = 0;

@@ -10,13 +10,13 @@
  * Runs on any CUDA driver, found as libcuda.so.1 (dlopen). All work on a piece of memory is in one stream, so that each byte's value is known. Prints a line for each
  * seed with a sum of all results, which is the same on every driver for one thread and without --gone, and "objects: N passed, N failed" at the end; each check of
  * memory and each call that has to succeed is a test. */
-#include <dlfcn.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
+#include "../common/common.h"
 #include "objects.h"
 
 #define DEFINE(name, parameters) int(*name) parameters;
@@ -112,17 +112,8 @@ static void *run(void *data) {
 }
 
 static void start_cuda(void) {
-  void *library = dlopen("libcuda.so.1", RTLD_NOW);
-  if (!library) {
-    fprintf(stderr, "%s\n", dlerror());
-    exit(2);
-  }
-#define FIND(name, parameters)                        \
-  name = (int(*) parameters)dlsym(library, #name);    \
-  if (!name) {                                        \
-    fprintf(stderr, "the driver has no " #name "\n"); \
-    exit(2);                                          \
-  }
+  void *library = open_driver();
+#define FIND(name, parameters) name = (int(*) parameters)find_function(library, #name);
   FUNCTIONS(FIND)
 }
 

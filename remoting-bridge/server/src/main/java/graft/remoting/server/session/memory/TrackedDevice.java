@@ -44,7 +44,7 @@ public final class TrackedDevice extends ForwardingDevice {
     return numbers;
   }
 
-  /** Removes the memory of a destroyed context, which pools' memory outlives. */
+  /** Removes the memory of a destroyed context, which the driver has freed. */
   public void forgetContext(long context) {
     space.removeAll(range -> range.context() == context);
   }
@@ -115,10 +115,7 @@ public final class TrackedDevice extends ForwardingDevice {
         stream, next.cuMemAllocFromPoolAsync(dptr, bytes, pool, stream), dptr, bytes);
   }
 
-  /**
-   * Enters an allocation in a stream, which no context's end frees; a captured one becomes a node
-   * of a graph.
-   */
+  /** Enters an allocation in a stream; a captured one becomes a node of a graph. */
   private int allocatedIn(long stream, int code, long dptr, long bytes) {
     if (code != CudaResult.SUCCESS) {
       return code;
@@ -128,7 +125,7 @@ public final class TrackedDevice extends ForwardingDevice {
           stream != 0
               && next.cuStreamIsCapturing(stream, status.address()) == CudaResult.SUCCESS
               && Memory.getInt(status.address()) != 0;
-      return given(code, dptr, bytes, captures ? GRAPHS : 0, 0);
+      return captures ? given(code, dptr, bytes, GRAPHS, 0) : allocated(code, dptr, bytes);
     }
   }
 
