@@ -17,6 +17,10 @@
   "cvt.u16.u32 %h2, %r1;\nadd.u16 %h1, %h1, %h2;\nst.u8 [%a5], %h1;\nadd.u64 %a3, %a3, %a4;\nbra LOOP;\n"     \
   "DONE:\nret;\n}\n"
 
+/* Pointers to the driver's functions, of a list F(name, parameters). */
+#define DEFINE(name, parameters) int(*name) parameters;
+#define FIND(name, parameters) name = (int(*) parameters)find_function(library, #name);
+
 static inline void *open_driver(void) {
   void *library = dlopen("libcuda.so.1", RTLD_NOW);
   if (library) return library;

@@ -33,7 +33,6 @@
 #include "../common/common.h"
 #include "model.h"
 
-#define DEFINE(name, parameters) int(*name) parameters;
 FUNCTIONS(DEFINE)
 
 /* add: p[i] += v for n bytes. move: q[i] = p[i] for n bytes. both: q[i] = p[i] + v, of a large structure (model.h). */
@@ -357,7 +356,6 @@ static void *run(void *argument) {
 
 void start_cuda(void) {
   void *library = open_driver();
-#define FIND(name, parameters) name = (int(*) parameters)find_function(library, #name);
   FUNCTIONS(FIND)
   struct thread first = {0}, *t = &first;
   int devices, attribute = 0, there = 0, back = 0;

@@ -3,7 +3,7 @@
 
 #include "objects.h"
 
-void forget(struct thread *t, enum kind kind, handle gone) {
+static void forget(struct thread *t, enum kind kind, handle gone) {
   if (gone) t->gone[t->gone_count++ % GONE] = (struct gone){kind, gone};
 }
 
@@ -26,7 +26,7 @@ static void end_context(struct thread *t, struct context *c) {
   for (int i = 1; i < STREAMS; i++) {
     if (c->has_stream[i]) forget(t, STREAM, c->streams[i]);
   }
-  for (int i = 0; i < EVENTS; i++) forget(t, EVENT, c->events[i].handle);
+  for (int i = 0; i < EVENTS; i++) forget(t, EVENT, c->events[i]);
   forget(t, MODULE, c->module);
   forget(t, KERNEL, c->kernel);
   forget(t, CONTEXT, c->handle);
@@ -37,7 +37,7 @@ static void end_context(struct thread *t, struct context *c) {
     struct piece *p = &c->pieces[i];
     if (p->at && p->is_pooled) MUST(cuMemFree_v2(p->at));
   }
-  /* Nobody uses its graphs any more: they would write memory that may be another piece's. */
+  /* The context's executable graphs are not used any more: they would write memory that another piece may have by now. */
   *c = (struct context){0};
 }
 
@@ -75,27 +75,26 @@ void change_stream(struct thread *t, struct context *c) {
 }
 
 void change_event(struct thread *t, struct context *c) {
-  struct event *e = &c->events[below(t, EVENTS)];
+  handle *e = &c->events[below(t, EVENTS)];
   int stream = below(t, STREAMS);
   enter(t, c);
-  if (!e->handle) {
-    *e = (struct event){0};
-    MUST(cuEventCreate(&e->handle, below(t, 2) ? 2 : 0)); /* CU_EVENT_DISABLE_TIMING */
+  if (!*e) {
+    MUST(cuEventCreate(e, below(t, 2) ? 2 : 0)); /* CU_EVENT_DISABLE_TIMING */
   } else if (below(t, 5) == 0) {
-    forget(t, EVENT, e->handle);
-    MUST(cuEventDestroy_v2(e->handle));
-    e->handle = NULL;
+    forget(t, EVENT, *e);
+    MUST(cuEventDestroy_v2(*e));
+    *e = NULL;
   } else if (below(t, 2) && c->has_stream[stream]) {
-    e->is_recorded = !MUST(cuEventRecord(e->handle, c->streams[stream]));
+    MUST(cuEventRecord(*e, c->streams[stream]));
   } else if (below(t, 2) && c->has_stream[stream]) {
-    MUST(cuStreamWaitEvent(c->streams[stream], e->handle, 0));
+    MUST(cuStreamWaitEvent(c->streams[stream], *e, 0));
   } else if (below(t, 2)) {
-    MUST(cuEventSynchronize(e->handle));
+    MUST(cuEventSynchronize(*e));
   } else {
     float milliseconds;
-    NOTE(cuEventQuery(e->handle));
-    MUST(cuEventSynchronize(e->handle));
-    NOTE(cuEventElapsedTime(&milliseconds, e->handle, e->handle));
+    NOTE(cuEventQuery(*e));
+    MUST(cuEventSynchronize(*e));
+    NOTE(cuEventElapsedTime(&milliseconds, *e, *e));
   }
 }
 
@@ -129,7 +128,7 @@ void change_graph(struct thread *t, struct context *c) {
     MUST(cuGraphLaunch(g->exec, c->streams[g->stream]));
     for (int i = 0; i < g->count; i++) apply(c, &g->effects[i]);
   } else if (g->exec) {
-    if (with_gone) forget(t, EXEC, g->exec);
+    forget(t, EXEC, g->exec);
     MUST(cuGraphExecDestroy(g->exec));
     g->exec = NULL;
   } else {
@@ -141,22 +140,10 @@ void change_graph(struct thread *t, struct context *c) {
     MUST(cuStreamBeginCapture_v2(s, RELAXED));
     for (int i = below(t, EFFECTS); i > 0; i--) {
       struct effect *e = &g->effects[g->count];
-      int first = below(t, PIECES);
-      struct piece *p = NULL;
-      for (int k = 0; k < PIECES && !p; k++) {
-        struct piece *one = &c->pieces[(first + k) % PIECES];
-        if (one->at && one->stream == g->stream) p = one;
-      }
-      if (!p) break;
-      *e = (struct effect){
-          .what = below(t, 2) ? FILL : ADD, .piece = (int)(p - c->pieces), .from = -1, .value = (unsigned char)draw(t)};
-      uint64_t bytes = p->bytes;
-      unsigned value = e->value;
-      void *parameters[] = {&p->at, &bytes, &value};
-      if (e->what == FILL)
-        MUST(cuMemsetD8Async(p->at, e->value, p->bytes, s));
-      else
-        MUST(cuLaunchKernel(c->kernel, 8, 1, 1, 128, 1, 1, 0, s, parameters, NULL));
+      int other, found = find_piece(t, c, g->stream, &other);
+      if (found < 0) break;
+      *e = (struct effect){.what = below(t, 2) ? FILL : ADD, .piece = found, .from = -1, .value = (unsigned char)draw(t)};
+      queue(t, c, s, e);
       g->count++;
     }
     if (MUST(cuStreamEndCapture(s, &graph))) return;
@@ -240,7 +227,7 @@ void use_gone(struct thread *t) {
         case 0: cuStreamSynchronize(h); break;
         case 1: cuStreamQuery(h); break;
         case 2: cuLaunchHostFunc(h, on_host, NULL); break;
-        case 3: cuEventRecord(t->contexts[0].events[0].handle, h); break;
+        case 3: cuEventRecord(t->contexts[0].events[0], h); break;
         case 4: cuMemcpyDtoHAsync_v2(t->bytes, t->contexts[0].pieces[0].at, 1, h); break;
         case 5:
           if (!cuStreamBeginCapture_v2(h, RELAXED)) cuStreamEndCapture(h, &made);
@@ -282,7 +269,7 @@ void end(struct thread *t) {
     if (c->graphs[i].exec) MUST(cuGraphExecDestroy(c->graphs[i].exec));
   }
   for (int i = 0; i < EVENTS; i++) {
-    if (c->events[i].handle) MUST(cuEventDestroy_v2(c->events[i].handle));
+    if (c->events[i]) MUST(cuEventDestroy_v2(c->events[i]));
   }
   for (int i = 0; i < PIECES; i++) {
     if (c->pieces[i].at) MUST(cuMemFree_v2(c->pieces[i].at));

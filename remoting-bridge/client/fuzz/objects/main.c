@@ -19,7 +19,6 @@
 #include "../common/common.h"
 #include "objects.h"
 
-#define DEFINE(name, parameters) int(*name) parameters;
 FUNCTIONS(DEFINE)
 
 enum { NOT_READY = 600 };
@@ -113,7 +112,6 @@ static void *run(void *data) {
 
 static void start_cuda(void) {
   void *library = open_driver();
-#define FIND(name, parameters) name = (int(*) parameters)find_function(library, #name);
   FUNCTIONS(FIND)
 }
 

@@ -72,10 +72,6 @@ struct piece {
   bool is_pooled;
   unsigned char value;
 };
-struct event {
-  handle handle;
-  bool is_recorded;
-};
 struct graph {
   handle exec;
   int stream, count;
@@ -86,7 +82,7 @@ struct context {
   bool is_primary;
   handle streams[STREAMS]; /* the first is the legacy stream */
   bool has_stream[STREAMS];
-  struct event events[EVENTS];
+  handle events[EVENTS];
   struct piece pieces[PIECES];
   struct graph graphs[GRAPHS];
   handle module, kernel;
@@ -104,7 +100,7 @@ struct thread {
   int index, step;
   bool has_failed;
   handle primary;
-  struct context contexts[CONTEXTS], *in; /* in: what is current, NULL if nothing is or nobody knows */
+  struct context contexts[CONTEXTS], *in; /* in: the current one; NULL if none is, or if it is not known */
   struct gone gone[GONE];
   unsigned gone_count;
   unsigned char *bytes, *given; /* MOST_BYTES: for what is read, and for what is copied to the device */
@@ -128,8 +124,6 @@ int must(struct thread *t, const char *call, int result);
 void begin_context(struct thread *t, struct context *c, bool is_primary);
 /* Makes a context the current one. */
 void enter(struct thread *t, struct context *c);
-/* Notes a handle of what has gone. */
-void forget(struct thread *t, enum kind kind, handle gone);
 /* Each makes, uses or destroys one thing of a context. */
 void change_stream(struct thread *t, struct context *c);
 void change_event(struct thread *t, struct context *c);
@@ -137,21 +131,28 @@ void change_piece(struct thread *t, struct context *c);
 void change_graph(struct thread *t, struct context *c);
 void change_module(struct thread *t, struct context *c);
 void change_pinned(struct thread *t, struct context *c);
-/* Uses a handle of what has gone. Any answer will do; what follows shows whether the session and the other objects live on. */
+/* Calls a function with a handle of what has gone. Any answer will do: later calls show whether the session and the other objects live on. */
 void use_gone(struct thread *t);
-/* Makes, destroys or leaves a context, all of which are the thread's. */
+/* Makes or destroys one of the thread's contexts, or changes which one is current. */
 void change_context(struct thread *t);
-/* Destroys all that is left. */
+/* Destroys all that the thread still has. */
 void end(struct thread *t);
 
 /* ---- work.c ---- */
 
 /* Loads the kernel that work needs. */
 void load(struct thread *t, struct context *c);
-/* Does what a graph or a stream does to a piece's value. */
+/* The place of a piece whose work is in this stream, and of another one; -1 where there is none. */
+int find_piece(struct thread *t, const struct context *c, int stream, int *other);
+/* Calls the driver for an effect in a stream. */
+void queue(struct thread *t, const struct context *c, handle stream, const struct effect *e);
+/* Does to a piece's value what the effect does to its bytes. */
 void apply(struct context *c, const struct effect *e);
+/* Queues an effect in one of the context's streams, and applies it. */
 void work(struct thread *t, struct context *c);
+/* Compares the bytes of one of the context's pieces with its value. */
 void check(struct thread *t, struct context *c);
+/* A host function; with data it takes a moment. */
 void on_host(void *data);
 
 #endif

@@ -27,52 +27,53 @@ void apply(struct context *c, const struct effect *e) {
   }
 }
 
-/* Queues work on a piece, of which there has to be one in that stream. False if there is none. */
-static bool queue(struct thread *t, struct context *c, int stream, struct effect *e) {
-  int first = below(t, PIECES), found = -1, other = -1;
+int find_piece(struct thread *t, const struct context *c, int stream, int *other) {
+  int first = below(t, PIECES), found = -1;
+  *other = -1;
   for (int i = 0; i < PIECES; i++) {
     int k = (first + i) % PIECES;
     if (!c->pieces[k].at || c->pieces[k].stream != stream) continue;
     if (found < 0)
       found = k;
     else
-      other = k;
+      *other = k;
   }
-  if (found < 0) return false;
-  struct piece *p = &c->pieces[found];
-  *e = (struct effect){.what = (enum what)below(t, 4), .piece = found, .from = -1, .value = (unsigned char)draw(t)};
-  if (e->what == COPY && (other < 0 || c->pieces[other].bytes < p->bytes)) e->what = FILL;
-  handle s = c->streams[stream];
+  return found;
+}
+
+void queue(struct thread *t, const struct context *c, handle stream, const struct effect *e) {
+  const struct piece *p = &c->pieces[e->piece];
   switch (e->what) {
-    case FILL: MUST(cuMemsetD8Async(p->at, e->value, p->bytes, s)); break;
-    case COPY:
-      e->from = other;
-      MUST(cuMemcpyDtoDAsync_v2(p->at, c->pieces[other].at, p->bytes, s));
-      break;
+    case FILL: MUST(cuMemsetD8Async(p->at, e->value, p->bytes, stream)); break;
+    case COPY: MUST(cuMemcpyDtoDAsync_v2(p->at, c->pieces[e->from].at, p->bytes, stream)); break;
     case ADD: {
-      uint64_t bytes = p->bytes;
+      uint64_t at = p->at, bytes = p->bytes;
       unsigned value = e->value;
-      void *parameters[] = {&p->at, &bytes, &value};
-      MUST(cuLaunchKernel(c->kernel, 8, 1, 1, 128, 1, 1, 0, s, parameters, NULL));
+      void *parameters[] = {&at, &bytes, &value};
+      MUST(cuLaunchKernel(c->kernel, 8, 1, 1, 128, 1, 1, 0, stream, parameters, NULL));
       break;
     }
     case HOST_COPY:
       memset(t->given, e->value, p->bytes);
-      MUST(cuMemcpyHtoDAsync_v2(p->at, t->given, p->bytes, s));
+      MUST(cuMemcpyHtoDAsync_v2(p->at, t->given, p->bytes, stream));
       /* The driver may read pageable memory later than the call. */
-      MUST(cuStreamSynchronize(s));
+      MUST(cuStreamSynchronize(stream));
       break;
   }
-  return true;
 }
 
 void work(struct thread *t, struct context *c) {
-  struct effect e;
-  int stream = below(t, STREAMS);
+  int stream = below(t, STREAMS), other;
   if (!c->has_stream[stream]) return;
   enter(t, c);
   load(t, c);
-  if (queue(t, c, stream, &e)) apply(c, &e);
+  int found = find_piece(t, c, stream, &other);
+  if (found < 0) return;
+  struct effect e = {.what = (enum what)below(t, 4), .piece = found, .from = -1, .value = (unsigned char)draw(t)};
+  if (e.what == COPY && (other < 0 || c->pieces[other].bytes < c->pieces[found].bytes)) e.what = FILL;
+  if (e.what == COPY) e.from = other;
+  queue(t, c, c->streams[stream], &e);
+  apply(c, &e);
 }
 
 void check(struct thread *t, struct context *c) {

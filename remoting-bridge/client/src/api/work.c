@@ -290,7 +290,7 @@ static void note_told(const struct graft_object *context) {
 /* Reports when a piece of work ran, if that is known. */
 static enum answer report_span(struct graft_span *span, uint64_t pass, bool is_asked) {
   bool is_known = false, is_graph = span->work.kind == GRAFT_WORK_GRAPH;
-  /* What the library had told before the events were over is not all: these only speak for the work if it was read since. */
+  /* The library may have told of the work after it was last read. So the events, once they are over, speak for the work only if the library was read since. */
   bool is_read_since = span->is_over || span->clock->read != pass;
   enum answer answer = span->start ? ask_events(span, &is_known) : NOT_TOLD;
   span->is_over = answer == TOLD;
@@ -347,7 +347,7 @@ static void note_busy(struct busy *busy, const struct graft_work *work) {
   busy->streams[busy->count++].stream = work->stream_id;
 }
 
-/* Reads the times of work that is over, once, as read_times does. */
+/* One pass of read_times over the list. */
 static void read_pass(const struct graft_object *context, uint64_t deadline, bool is_asked) {
   static uint64_t pass;
   struct busy busy = {.count = 0};
@@ -383,7 +383,7 @@ static void read_pass(const struct graft_object *context, uint64_t deadline, boo
 /* Reads the times of work that is over, of one context or, if that is NULL, of all; until the deadline it waits for work that is not. If somebody has asked, what
  * is over is reported now. The caller holds the lock. */
 static void read_times(const struct graft_object *context, uint64_t deadline, bool is_asked) {
-  if (is_asked) read_pass(context, 0, false);
+  if (is_asked) read_pass(context, 0, false); /* what this pass finds to be over, the next one reports */
   read_pass(context, deadline, is_asked);
   if (!first && !under_way) graft_work_times_forget();
 }

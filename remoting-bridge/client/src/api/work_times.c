@@ -17,7 +17,7 @@
 #define MOST_NAMES (1u << 14)
 #define MOST_READS 4096
 #define BUCKETS 1024u
-/* No work lies so far behind the moment that it is measured from, 11 days; what a server says beyond is cut. */
+/* Work is not later than this after the moment that it is measured from (11 days): a later time that a server tells is taken for this one. */
 #define MOST_NANOSECONDS UINT64_C(1000000000000000)
 
 static struct graft_time *known[BUCKETS]; /* by number */

@@ -46,8 +46,9 @@ void graft_work_times_read(void);
 size_t graft_work_times_add(const uint8_t *data, size_t bytes, uint32_t count);
 /* How many pieces of the work of a number are known. */
 size_t graft_work_times_count(uint32_t number);
-/* Takes what is known of the work of a number; to be given back, or to graft_work_times_free. NULL if nothing is. */
+/* Takes what is known of the work of a number; the caller passes it to one of the next two functions. NULL if nothing is known. */
 struct graft_time *graft_work_times_take(uint32_t number);
+/* Keeps the times for a later call of graft_work_times_take. */
 void graft_work_times_give_back(struct graft_time *times);
 void graft_work_times_free(struct graft_time *times);
 /* Forgets all that was not taken: no work is waited for. */

@@ -23,7 +23,7 @@
 #include "memory/shadow.h"
 #include "session/session.h"
 
-/* Memory that lasts outlives the context. OUT_OF_MEMORY if another server has memory at these addresses. */
+/* Enters device memory of a context; it stays when the context ends if it lasts. OUT_OF_MEMORY if another server has memory at these addresses. */
 static int remember(uint64_t base, size_t bytes, struct graft_object *context, bool lasts) {
   if (graft_several_servers && graft_memory_collides(base, bytes)) return GRAFT_OUT_OF_MEMORY;
   graft_range_add(&(struct graft_range){.base = base,

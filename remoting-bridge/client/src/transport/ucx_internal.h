@@ -47,11 +47,11 @@
 
 struct graft_ucx_library {
   pthread_mutex_t lock;
-  bool is_loaded;
-  ucp_context_h context; /* the newest */
+  bool is_loaded;        /* the functions below are there */
+  ucp_context_h context; /* the newest one */
   unsigned major, minor;
   char folder[256], ports[1024]; /* the folder in which ports are found, and the ports that are to be used; "" for all */
-  char interface[IF_NAMESIZE];   /* that the newest connection's socket goes by; "" if it goes by none */
+  char interface[IF_NAMESIZE];   /* of the sockets whose connections use the context; "" for sockets that have none */
   char devices[4096];            /* the names for UCX of the devices that the context uses; "" lets UCX choose */
   bool cuda;                     /* UCX may use CUDA */
   const char *(*status_string)(ucs_status_t);
@@ -61,8 +61,8 @@ struct graft_ucx_library {
 
 extern struct graft_ucx_library ucx;
 
-/* The context for a connection beside this socket: the newest one, unless that is the given one, some of whose devices have gone, or is for another interface. Then it
- * makes one of the devices that the machine has now; the old one stays, since others may use it. NULL with a reason. */
+/* The context for a connection beside this socket, once UCX is loaded. It is the newest one, unless the caller names that one ("but") as one whose devices have gone, or it
+ * is for another interface. In those cases a new context is made, of the devices that the machine has now; the old one stays, since others may use it. NULL with a reason. */
 ucp_context_h graft_ucx_context(int socket, ucp_context_h but, char *reason, size_t size);
 /* Writes a reason unless the status is UCS_OK. */
 bool graft_ucx_failed(ucs_status_t status, const char *what, char *reason, size_t size);

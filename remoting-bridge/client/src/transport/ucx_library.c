@@ -81,21 +81,21 @@ static void find_interface(int socket, char name[IF_NAMESIZE]) {
 }
 
 /*
- * The devices that are to be used: the given ports, or else all adapters and the interface that the socket goes by. UCX by itself would take the fastest of the
- * machine's interfaces, such as a bridge of guests, and a connection over it neither lasts longer than the guests nor ends with it. A setting in UCX's own environment
- * variable has precedence.
+ * Finds the devices that are to be used: the given ports, or else all adapters and one interface, that of the connection's socket. UCX by itself takes the fastest of
+ * the machine's interfaces, such as a bridge of guests; once that bridge is removed, the connection carries nothing, and does not end either. A setting in UCX's own
+ * environment variable has precedence.
  */
-static bool find_devices(char *reason, size_t size) {
+static bool find_devices(const char *interface, char *reason, size_t size) {
   ucx.devices[0] = 0;
   if (getenv("UCX_NET_DEVICES")) return true;
   if (ucx.ports[0]) return graft_rails(ucx.folder, ucx.ports, ucx.devices, sizeof ucx.devices, reason, size);
-  if (!ucx.interface[0]) return true;
+  if (!interface[0]) return true;
   if (!graft_rails_all(ucx.folder, ucx.devices, sizeof ucx.devices - IF_NAMESIZE - 1)) {
     ucx.devices[0] = 0; /* too many to name */
     return true;
   }
   size_t used = strlen(ucx.devices);
-  snprintf(ucx.devices + used, sizeof ucx.devices - used, "%s%s", used ? "," : "", ucx.interface);
+  snprintf(ucx.devices + used, sizeof ucx.devices - used, "%s%s", used ? "," : "", interface);
   return true;
 }
 
@@ -133,7 +133,7 @@ void graft_ucx_use(const char *folder, const char *ports) {
 
 bool graft_ucx_present(char *reason, size_t size) {
   pthread_mutex_lock(&ucx.lock);
-  bool present = ucx.is_loaded || (find_devices(reason, size) && load(reason, size));
+  bool present = ucx.is_loaded || (find_devices("", reason, size) && load(reason, size));
   pthread_mutex_unlock(&ucx.lock);
   return present;
 }
@@ -142,11 +142,9 @@ ucp_context_h graft_ucx_context(int socket, ucp_context_h but, char *reason, siz
   char interface[IF_NAMESIZE];
   find_interface(socket, interface);
   pthread_mutex_lock(&ucx.lock);
-  bool can = ucx.is_loaded || load(reason, size);
-  if (can && (!ucx.context || ucx.context == but || strcmp(interface, ucx.interface))) {
-    memcpy(ucx.interface, interface, sizeof interface);
-    can = find_devices(reason, size) && start(reason, size);
-  }
+  bool is_other = !ucx.context || ucx.context == but || strcmp(interface, ucx.interface);
+  bool can = !is_other || (find_devices(interface, reason, size) && start(reason, size));
+  if (can) memcpy(ucx.interface, interface, sizeof interface);
   ucp_context_h context = can ? ucx.context : NULL;
   pthread_mutex_unlock(&ucx.lock);
   return context;
@@ -220,7 +218,7 @@ bool graft_ucx_use_gpu(void *memory, size_t bytes, bool anyhow, char *reason, si
   if (late) snprintf(reason, size, "UCX is in use already");
   if (!late) {
     ucx.cuda = true;
-    bool loaded = find_devices(reason, size) && load(reason, size);
+    bool loaded = find_devices("", reason, size) && load(reason, size);
     if (loaded) ucx.ucp_get_version(&ucx.major, &ucx.minor, &release);
     ucx.cuda = loaded && has_cuda(reason, size) && (anyhow || adapters_reach(memory, bytes, reason, size));
     if (ucx.cuda && (!start(reason, size) || !knows_cuda(ucx.context))) {

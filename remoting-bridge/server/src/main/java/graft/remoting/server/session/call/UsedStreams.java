@@ -8,9 +8,9 @@ import java.util.stream.LongStream;
 
 /**
  * The streams that a client has named since they were last known to be idle, with their contexts,
- * so that a wait for a context need query only those of it: a question about a stream of another
- * one would make that one's capture invalid. A few streams are kept; beyond those the set only says
- * that there are more.
+ * so that a wait for a context need query only the streams of that context: a question about a
+ * captured stream of another context would make its capture invalid. A few streams are kept; beyond
+ * those the set only says that there are more.
  */
 public final class UsedStreams {
   private static final int CAPACITY = 16;
@@ -108,7 +108,7 @@ public final class UsedStreams {
     last = -1;
   }
 
-  /** Removes the streams of a context, which has ended. */
+  /** Removes the streams of a context that has ended, or whose work has finished. */
   void forget(long context) {
     for (int i = size - 1; i >= 0; i--) {
       if (contexts[i] == context) {
@@ -121,12 +121,12 @@ public final class UsedStreams {
 
   /** Returns whether more streams of the current context were named than are kept. */
   public boolean tooMany() {
-    return !crowded.isEmpty() && crowded.contains(current);
+    return crowded.contains(current);
   }
 
   /** Returns whether a stream of the current context that is not kept may have work. */
   public boolean mayHaveMore() {
-    return tooMany() || (!bereaved.isEmpty() && bereaved.contains(current));
+    return tooMany() || bereaved.contains(current);
   }
 
   /** Returns whether a stream of any context that is not kept may have work. */
