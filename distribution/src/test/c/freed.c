@@ -13,6 +13,11 @@ int cuMemAlloc_v2(uint64_t *pointer, size_t bytes);
 int cuMemAllocAsync(uint64_t *pointer, size_t bytes, void *stream);
 int cuMemFree_v2(uint64_t pointer);
 int cuMemFreeAsync(uint64_t pointer, void *stream);
+int cuMemAllocManaged(uint64_t *pointer, size_t bytes, unsigned flags);
+int cuMemHostAlloc(void **pointer, size_t bytes, unsigned flags);
+int cuMemFreeHost(void *pointer);
+int cuMemHostUnregister(void *pointer);
+int cuMemUnmap(uint64_t pointer, size_t bytes);
 int cuMemGetInfo_v2(size_t *left, size_t *total);
 int cuMemsetD8_v2(uint64_t pointer, unsigned char value, size_t count);
 int cuMemcpyDtoH_v2(void *to, uint64_t from, size_t bytes);
@@ -33,6 +38,27 @@ static uint64_t freed(void) {
     RUN(cuMemFree_v2(p));
   }
   return p;
+}
+
+/* Calls that refuse to end memory leave it as it is. */
+static void refused(void) {
+  uint64_t p;
+  void *host;
+  RUN(cuMemAlloc_v2(&p, BYTES));
+  printf("device memory: unmapped %d\n", cuMemUnmap(p, BYTES));
+  RUN(cuMemsetD8_v2(p, 1, BYTES));
+  RUN(cuMemFree_v2(p));
+  RUN(cuMemAllocManaged(&p, BYTES, 1));
+  printf("managed memory: unmapped %d\n", cuMemUnmap(p, BYTES));
+  printf("managed memory: freed in a stream %d\n", cuMemFreeAsync(p, NULL));
+  RUN(cuMemsetD8_v2(p, 1, BYTES));
+  RUN(cuMemFree_v2(p));
+  RUN(cuMemHostAlloc(&host, BYTES, 2));
+  p = (uint64_t)(uintptr_t)host;
+  printf("pinned memory: unregistered %d\n", cuMemHostUnregister(host));
+  printf("pinned memory: freed in a stream %d\n", cuMemFreeAsync(p, NULL));
+  RUN(cuMemsetD8_v2(p, 1, BYTES));
+  RUN(cuMemFreeHost(host));
 }
 
 int main(void) {
@@ -71,6 +97,7 @@ int main(void) {
   RUN(cuMemAlloc_v2(&p, BYTES));
   RUN(cuMemAlloc_v2(&q, BYTES));
   printf("two blocks at the same place: %s\n", p < q + BYTES && q < p + BYTES ? "yes" : "no");
+  refused();
   RUN(cuCtxSynchronize());
   return 0;
 }

@@ -127,7 +127,9 @@ GRAFT_EXPORT int cuMemFreeAsync(uint64_t pointer, void *stream) {
   }
   if ((r = graft_id(graft_session_current(), GRAFT_STREAM, stream, &id))) return r;
   struct graft_range range;
-  return forget(pointer, &range) ? rpc_cuMemFreeAsync(pointer, stream) : GRAFT_INVALID_VALUE;
+  if (forget(pointer, &range)) return rpc_cuMemFreeAsync(pointer, stream);
+  bool is_managed = graft_range_find(pointer, &range) && range.base == pointer && range.memory == GRAFT_MEMORY_MANAGED;
+  return is_managed ? GRAFT_NOT_SUPPORTED : GRAFT_INVALID_VALUE;
 }
 
 void graft_memory_of_graph(uint64_t address, size_t bytes) {
@@ -287,7 +289,10 @@ GRAFT_EXPORT int cuMemHostRegister_v2(void *pointer, size_t bytes, unsigned int 
 
 static int unregister(uint64_t address) {
   struct graft_range range;
-  if (!graft_range_remove(address, GRAFT_MEMORY_REGISTERED, &range)) return GRAFT_HOST_MEMORY_NOT_REGISTERED;
+  if (!graft_range_remove(address, GRAFT_MEMORY_REGISTERED, &range)) {
+    bool is_pinned = graft_range_find(address, &range) && range.memory == GRAFT_MEMORY_PINNED;
+    return is_pinned ? GRAFT_INVALID_VALUE : GRAFT_HOST_MEMORY_NOT_REGISTERED;
+  }
   rpc_graftContextDrain(); /* so that what kernels have written is fetched */
   uint64_t twin = (uintptr_t)graft_mirror_twin((void *)(uintptr_t)address);
   graft_range_remove(range.view, GRAFT_MEMORY_ALIAS, NULL);

@@ -27,9 +27,27 @@ static size_t above(const struct graft_ranges *table, uint64_t address) {
   return low;
 }
 
+/* Whether a range is of device memory that is no more, since the driver has given its place to other memory: that of a module that is unloaded. */
+static bool is_replaced(const struct graft_range *range, const struct graft_range *by) {
+  bool meet = range->base < by->base + by->bytes && by->base < range->base + range->bytes;
+  return meet && range->base != by->base && range->memory == GRAFT_MEMORY_DEVICE && !range->of_graph;
+}
+
+static void remove_at(struct graft_ranges *table, size_t at) {
+  memmove(table->each + at, table->each + at + 1, (table->count - at - 1) * sizeof *table->each);
+  table->count--;
+}
+
+static void remove_replaced(struct graft_ranges *table, const struct graft_range *by) {
+  size_t at = above(table, by->base);
+  while (at < table->count && is_replaced(&table->each[at], by)) remove_at(table, at);
+  if (at && is_replaced(&table->each[at - 1], by)) remove_at(table, at - 1);
+}
+
 void graft_range_add(const struct graft_range *range) {
   struct graft_ranges *table = current();
   pthread_rwlock_wrlock(&table->lock);
+  if (range->memory == GRAFT_MEMORY_DEVICE && !range->of_graph) remove_replaced(table, range);
   if (table->count == table->room) {
     size_t grown = table->room ? 2 * table->room : 256;
     struct graft_range *p = realloc(table->each, grown * sizeof *p);
@@ -78,8 +96,7 @@ bool graft_range_remove(uint64_t base, enum graft_memory memory, struct graft_ra
   bool found = at && table->each[at - 1].base == base && table->each[at - 1].memory == memory;
   if (found) {
     if (out) *out = table->each[at - 1];
-    memmove(table->each + at - 1, table->each + at, (table->count - at) * sizeof *table->each);
-    table->count--;
+    remove_at(table, at - 1);
   }
   pthread_rwlock_unlock(&table->lock);
   return found;

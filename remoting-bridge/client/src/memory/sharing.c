@@ -1,4 +1,5 @@
 /* Memory and events that several processes share, all clients of one server. Handles are the server's: 64 bytes that a program hands to others. Those of physical memory and of pools are stored in a file, since programs expect a descriptor. */
+#include <pthread.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -19,13 +20,13 @@
 #define HANDLE 64
 #define POSIX_FILE_DESCRIPTOR 1
 
-GRAFT_EXPORT int cuIpcOpenMemHandle_v2(void *pointer, struct graft_struct64 handle, unsigned int flags) {
-  struct graft_object *context;
+/* Held from the call to the change of the table, so that the table counts how often memory is open as the server does. */
+static pthread_mutex_t opening = PTHREAD_MUTEX_INITIALIZER;
+
+static int open_memory(uint64_t *pointer, const struct graft_struct64 *handle, unsigned int flags, struct graft_object *context) {
   uint64_t address, bytes;
-  int r = graft_context_need(&context);
+  int r = rpc_graftIpcOpenMemory(&address, &bytes, handle, flags);
   if (r) return r;
-  if (!pointer) return GRAFT_INVALID_VALUE;
-  if ((r = rpc_graftIpcOpenMemory(&address, &bytes, &handle, flags))) return r;
   struct graft_range before;
   bool again = graft_range_find(address, &before) && before.base == address && before.opened;
   graft_range_add(&(struct graft_range){.base = address,
@@ -34,22 +35,40 @@ GRAFT_EXPORT int cuIpcOpenMemHandle_v2(void *pointer, struct graft_struct64 hand
                                         .device = context->u.context.device,
                                         .context = context,
                                         .opened = again ? before.opened + 1 : 1});
-  *(uint64_t *)pointer = address;
+  *pointer = address;
   return 0;
 }
 
-GRAFT_EXPORT int cuIpcCloseMemHandle(uint64_t pointer) {
+GRAFT_EXPORT int cuIpcOpenMemHandle_v2(void *pointer, struct graft_struct64 handle, unsigned int flags) {
+  struct graft_object *context;
+  int r = graft_context_need(&context);
+  if (r) return r;
+  if (!pointer) return GRAFT_INVALID_VALUE;
+  pthread_mutex_lock(&opening);
+  r = open_memory(pointer, &handle, flags, context);
+  pthread_mutex_unlock(&opening);
+  return r;
+}
+
+static int close_memory(uint64_t pointer) {
   struct graft_range range;
+  if (!graft_range_find(pointer, &range) || range.base != pointer || !range.opened) return GRAFT_INVALID_VALUE;
+  /* Before the call, since another thread may get the address for memory of its own as soon as the server has closed it. */
+  bool last = range.opened == 1;
+  if (last) graft_range_remove(pointer, GRAFT_MEMORY_DEVICE, NULL);
+  int r = rpc_cuIpcCloseMemHandle(pointer);
+  if (!r) range.opened--;
+  if (r || !last) graft_range_add(&range);
+  return r;
+}
+
+GRAFT_EXPORT int cuIpcCloseMemHandle(uint64_t pointer) {
   int r = graft_in_context();
   if (r) return r;
-  if (!graft_range_find(pointer, &range) || range.base != pointer || !range.opened) return GRAFT_INVALID_VALUE;
-  if ((r = rpc_cuIpcCloseMemHandle(pointer))) return r;
-  if (--range.opened) {
-    graft_range_add(&range);
-  } else {
-    graft_range_remove(pointer, GRAFT_MEMORY_DEVICE, NULL);
-  }
-  return 0;
+  pthread_mutex_lock(&opening);
+  r = close_memory(pointer);
+  pthread_mutex_unlock(&opening);
+  return r;
 }
 
 /* ---- Events ---- */

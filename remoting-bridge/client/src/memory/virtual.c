@@ -130,8 +130,8 @@ GRAFT_EXPORT int cuMemUnmap(uint64_t pointer, size_t bytes) {
   int r = graft_ready();
   if (r) return r;
   struct graft_session *before = enter_address(pointer);
-  graft_range_remove_within(pointer, bytes);
   r = rpc_cuMemUnmap(pointer, bytes);
+  if (!r) graft_range_remove_within(pointer, bytes);
   graft_physical_leave(before);
   return r;
 }

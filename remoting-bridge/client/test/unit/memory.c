@@ -26,6 +26,18 @@ static void ranges(void) {
   CHECK(!graft_range_remove(1100, GRAFT_MEMORY_DEVICE, NULL));
   CHECK(graft_range_remove(1100, GRAFT_MEMORY_PINNED, &found) && found.bytes == 50);
   CHECK(!graft_range_find(1100, &found));
+  /* Device memory takes the place of device memory that is no more, but not that of a graph or of the host. */
+  graft_range_add(&(struct graft_range){.base = 2000, .bytes = 100, .memory = GRAFT_MEMORY_DEVICE});
+  graft_range_add(&(struct graft_range){.base = 2300, .bytes = 100, .memory = GRAFT_MEMORY_DEVICE});
+  graft_range_add(&(struct graft_range){.base = 2400, .bytes = 100, .memory = GRAFT_MEMORY_DEVICE, .of_graph = true});
+  graft_range_add(&(struct graft_range){.base = 2550, .bytes = 10, .memory = GRAFT_MEMORY_PINNED});
+  graft_range_add(&(struct graft_range){.base = 2050, .bytes = 450, .memory = GRAFT_MEMORY_DEVICE});
+  CHECK(!graft_range_find(2000, &found));
+  CHECK(graft_range_find(2399, &found) && found.base == 2050);
+  CHECK(graft_range_find(2400, &found) && found.of_graph);
+  graft_range_add(&(struct graft_range){.base = 2500, .bytes = 100, .memory = GRAFT_MEMORY_DEVICE});
+  CHECK(graft_range_find(2555, &found) && found.memory == GRAFT_MEMORY_PINNED);
+  CHECK(graft_range_find(2300, &found) && found.base == 2050);
   for (uint64_t i = 0; i < 1000; i++) {
     graft_range_add(&(struct graft_range){.base = 10000 + 16 * ((i * 7919) % 1000), .bytes = 16, .memory = GRAFT_MEMORY_DEVICE});
   }

@@ -12,7 +12,8 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /**
  * Memory that a worker keeps for the next allocation is free for the program ({@code
- * src/test/c/freed.c}).
+ * src/test/c/freed.c}); and memory of other processes that several threads open and close ({@code
+ * src/test/c/opened.c}).
  */
 @Execution(ExecutionMode.CONCURRENT)
 @ResourceLock(Lanes.OTHERS)
@@ -32,6 +33,19 @@ final class FreedMemoryTest {
             memory for more: 2
             freed again: 1
             two blocks at the same place: no
+            device memory: unmapped 1
+            managed memory: unmapped 1
+            managed memory: freed in a stream 801
+            pinned memory: unregistered 1
+            pinned memory: freed in a stream 1
             """);
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"tcp", "shm"})
+  void threadsOpenMemoryWhileOthersCloseTheirs(String channel, @TempDir Path folder)
+      throws Exception {
+    Finished program = SoftwareServer.run(folder, "opened", channel);
+    assertThat(program.out()).as(program.err()).isEqualTo("opened and closed 2000 times\n");
   }
 }
