@@ -227,9 +227,11 @@ void wait_for(struct thread *t, int stream) {
 }
 
 /* The stream 0 and blocking streams wait for each other, and the fuzzer relies on that at random instead of using an event. It does
- * not if several threads queue work: then copies of pinned memory overtook kernels natively (driver 580.159, an H200). */
-static bool is_implied(struct thread *t, int before, int after) {
-  return !t->has_others && ((before == 0 && after == 1) || (before == 1 && after == 0)) && below(t, 2);
+ * not if several threads queue work: then copies of pinned memory overtook kernels natively (driver 580.159, an H200). For memory that
+ * the host has it does only with --strict. */
+static bool is_implied(struct thread *t, const struct buffer *b, int before, int after) {
+  if (t->has_others || (b->host && !strict)) return false;
+  return ((before == 0 && after == 1) || (before == 1 && after == 0)) && below(t, 2);
 }
 
 /* Notes that work of a stream uses a part of a buffer from now on. With -1 the program itself waits for the work on the buffer. */
@@ -237,7 +239,7 @@ void use(struct thread *t, struct buffer *b, int stream, size_t from, size_t to)
   if (t->capturing) return;
   if (b->owner >= 0 && stream < 0) wait_for(t, b->owner);
   if (stream < 0) return;
-  if (b->owner >= 0 && b->owner != stream && !is_implied(t, b->owner, stream)) {
+  if (b->owner >= 0 && b->owner != stream && !is_implied(t, b, b->owner, stream)) {
     CHECK(cuEventRecord(t->event[b->owner], t->streams[b->owner]));
     CHECK(cuStreamWaitEvent(t->streams[stream], t->event[b->owner], 0));
   }

@@ -100,7 +100,7 @@ struct both {
   unsigned value;
 };
 extern handle module, kernel_add, kernel_move, kernel_both, contexts[2]; /* contexts[1]: of a second device, NULL without one */
-extern bool unwaited, busy, apart, concurrent_managed, kernels_reach_peer, large, trace;
+extern bool unwaited, busy, apart, strict, concurrent_managed, kernels_reach_peer, large, trace;
 
 /* Random numbers: of 64 bits, below n, and from 1 to most with as many small as large ones. */
 uint64_t next(struct thread *t);

@@ -357,6 +357,7 @@ static struct effect host_function(struct thread *t, int stream) {
   struct buffer *b = any(t);
   if (!b->host || b->kind == COMBINED || (b->kind == MANAGED && !concurrent_managed) || !may_work(b, stream) || below(t, 3))
     return (struct effect){NO_EFFECT};
+  if (b->kind == PAGEABLE && t->capturing && !strict) return (struct effect){NO_EFFECT};
   size_t n = a_length(t, b->bytes), at = below(t, b->bytes - n + 1);
   uint8_t value = (uint8_t)next(t); /* when the call returns, the function may have run and freed its data */
   struct host_work *w = malloc(sizeof *w);

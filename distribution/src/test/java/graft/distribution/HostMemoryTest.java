@@ -75,7 +75,7 @@ final class HostMemoryTest {
     String seed = Long.toString(new SecureRandom().nextLong() & Long.MAX_VALUE);
     List<String> command = new ArrayList<>();
     command.addAll(List.of(folder.resolve("memory").toString(), "--seed", seed));
-    command.addAll(List.of("--seconds", Integer.toString(seconds)));
+    command.addAll(List.of("--strict", "--seconds", Integer.toString(seconds)));
     command.addAll(List.of(arguments.split(" ")));
     Map<String, String> environment = new HashMap<>(server.environment(server.over(channel)));
     boolean known = setting.equals("known");
