@@ -43,7 +43,7 @@ ucs_status_t ucp_init_version(unsigned major, unsigned minor, const ucp_params_t
                               ucp_context_h *context) {
   if (!strcmp(transports, "ib") && !has('i')) return UCS_ERR_NO_DEVICE;
   if (!strcmp(transports, "cuda_copy") && !has('c')) return UCS_ERR_NO_DEVICE;
-  int cuda = !strcmp(transports, "^rocm") || strstr(transports, "cuda_copy");
+  int cuda = !strcmp(transports, "^rocm,sm") || strstr(transports, "cuda_copy");
   last_types = 1u << UCS_MEMORY_TYPE_HOST | (has('c') && cuda ? 1u << UCS_MEMORY_TYPE_CUDA : 0);
   *context = (ucp_context_h)&contexts[count++ % 16];
   return UCS_OK;

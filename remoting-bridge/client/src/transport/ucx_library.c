@@ -99,7 +99,10 @@ static bool find_devices(const char *interface, char *reason, size_t size) {
   return true;
 }
 
-/* The transports that UCX has, or only those that are given. */
+/*
+ * The transports that UCX has but for shared memory, or only those that are given. UCX reserves some 9 MB of shared memory for each connection, whether it uses it or
+ * not, and all workers of a guest have 64 MiB (its /dev/shm): the eighth session of a guest was refused. Processes of one machine have the channel shm.
+ */
 static bool make_context(const char *transports, ucp_context_h *context, char *reason, size_t size) {
   ucp_config_t *config;
   ucp_params_t params = {.field_mask = UCP_PARAM_FIELD_FEATURES | UCP_PARAM_FIELD_MT_WORKERS_SHARED,
@@ -107,7 +110,7 @@ static bool make_context(const char *transports, ucp_context_h *context, char *r
                          .mt_workers_shared = 1};
   if (graft_ucx_failed(ucx.ucp_config_read(NULL, NULL, &config), "read its settings", reason, size)) return false;
   if (transports || !getenv("UCX_TLS"))
-    ucx.ucp_config_modify(config, "TLS", transports ? transports : ucx.cuda ? "^rocm" : "^cuda,rocm");
+    ucx.ucp_config_modify(config, "TLS", transports ? transports : ucx.cuda ? "^rocm,sm" : "^cuda,rocm,sm");
   if (!getenv("UCX_RNDV_THRESH")) ucx.ucp_config_modify(config, "RNDV_THRESH", RENDEZVOUS);
   if (ucx.devices[0]) ucx.ucp_config_modify(config, "NET_DEVICES", ucx.devices);
   ucs_status_t status = ucx.ucp_init_version(UCP_API_MAJOR, UCP_API_MINOR, &params, config, context);

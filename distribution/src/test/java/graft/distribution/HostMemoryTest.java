@@ -26,8 +26,8 @@ import org.junit.jupiter.params.provider.CsvSource;
  * seed, and {@code remoting-bridge/client/fuzz/memory --seed N} reproduces it.
  *
  * <p>The channel ivshmem has a file in the place of the guest's device, with too little room for
- * large memory. The channel rdma needs no adapter: UCX takes shared memory, or its own TCP ("lo").
- * The channels vsock and vchan need a guest.
+ * large memory. The channel rdma needs no adapter: UCX takes its own TCP. The channels vsock and
+ * vchan need a guest.
  */
 @Execution(ExecutionMode.CONCURRENT)
 @ResourceLock(Lanes.OTHERS)

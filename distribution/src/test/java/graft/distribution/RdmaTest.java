@@ -14,9 +14,9 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The interface that the channel rdma goes by where there is no adapter. */
+/** The channel rdma on a machine without adapters. */
 @EnabledIfSystemProperty(named = "user.name", matches = "root")
-final class RdmaInterfacesTest {
+final class RdmaTest {
   private static final Duration LIMIT = Duration.ofMinutes(1);
   private final String bridge = "grbr" + UUID.randomUUID().toString().substring(0, 6);
   private final String port = bridge + "p";
@@ -64,6 +64,35 @@ final class RdmaInterfacesTest {
         program.destroyForcibly();
       }
     } finally {
+      server.stop();
+    }
+  }
+
+  /** UCX would reserve shared memory for each session, of which a guest has room for seven. */
+  @Test
+  void aGuestHasManySessions() throws Exception {
+    int sessions = 9;
+    Programs.build(folder, List.of("loop"));
+    SoftwareServer server = SoftwareServer.start(folder, "tcp://127.0.0.1:0");
+    List<Process> programs = new ArrayList<>();
+    try {
+      List<String> command =
+          SoftwareServer.command(
+              folder,
+              server.over("rdma"),
+              SoftwareServer.NAME,
+              SoftwareServer.TOKEN,
+              List.of(folder.resolve("loop").toString()));
+      for (int i = 0; i < sessions; i++) {
+        Process program = new ProcessBuilder(command).redirectErrorStream(true).start();
+        programs.add(program);
+        BufferedReader out = program.inputReader();
+        assertThat(List.of(out.readLine(), out.readLine()))
+            .as("session %d", i + 1)
+            .containsExactly("cuInit 0", "looping");
+      }
+    } finally {
+      programs.forEach(Process::destroyForcibly);
       server.stop();
     }
   }
