@@ -153,13 +153,15 @@ static bool free_block(struct graft_region *r, void *pointer) {
   }
   pthread_mutex_unlock(&r->lock);
   if (!bytes) return false;
-  /* The server unmaps the memory first; then the pages are returned; only then may the offsets be used again. */
-  rpc_graftRegionUnmap(offset, bytes);
+  /* The server unmaps memory of this process's own region first; then the pages are returned; only then may the offsets be used again. */
+  if (!r->served) rpc_graftRegionUnmap(offset, bytes);
   munmap(pointer, bytes);
   if (!r->served) fallocate(r->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)offset, (off_t)bytes);
   pthread_mutex_lock(&r->lock);
   drop(r, offset);
   pthread_mutex_unlock(&r->lock);
+  /* The offsets of a region that the server divides may be another thread's as soon as it has them back. */
+  if (r->served) rpc_graftRegionUnmap(offset, bytes);
   return true;
 }
 
