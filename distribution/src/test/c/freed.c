@@ -1,4 +1,5 @@
-/* Memory that is freed is gone for the program, however soon it allocates again, and memory that is allocated is zero, as the driver gives it. */
+/* Memory that is freed is gone for the program, however soon it allocates again, and memory that is allocated is zero, as the driver gives it. Memory that a call
+ * refuses to free stays. */
 #include <stdint.h>
 
 #include "check.h"

@@ -14,9 +14,9 @@
  * may be pending: cuMemFree, cuMemFreeHost and cuMemHostUnregister wait for it, as programs expect, although CUDA's documentation
  * promises no wait (cuMemFree "may perform implicit synchronization", and never does for a pool's memory). Streams are destroyed with
  * work in them, and others take their places. With --strict the fuzzer also relies on two orders that CUDA's documentation promises and
- * NVIDIA's driver does not always keep (580.159 on an H200: natively 10 of 97,411 rounds, each by one of them): in one thread, that of the
- * legacy stream and blocking streams for work on host memory, which copies to the device overtook; and that of a graph's host function
- * and its copy of the pageable memory that the function writes.
+ * NVIDIA's driver does not always keep (580.159 on an H200: 10 of 97,411 native rounds had a difference). In one thread a copy from host
+ * memory to the device follows work on that memory, one of them in the legacy stream and the other in a blocking stream. And in a graph
+ * a copy of pageable memory follows a host function that writes it.
  *
  * Runs on any CUDA driver, found as libcuda.so.1 (dlopen). Prints "memory: N passed, N failed" at the end; each round is a test.
  *

@@ -228,7 +228,7 @@ void wait_for(struct thread *t, int stream) {
 
 /* The stream 0 and blocking streams wait for each other, and the fuzzer relies on that at random instead of using an event. It does
  * not if several threads queue work: then copies of pinned memory overtook kernels natively (driver 580.159, an H200). For memory that
- * the host has it does only with --strict. */
+ * the host can access the fuzzer relies on it only with --strict. */
 static bool is_implied(struct thread *t, const struct buffer *b, int before, int after) {
   if (t->has_others || (b->host && !strict)) return false;
   return ((before == 0 && after == 1) || (before == 1 && after == 0)) && below(t, 2);

@@ -84,7 +84,7 @@ GRAFT_EXPORT int cuMemAllocFromPoolAsync(uint64_t *pointer, size_t bytes, void *
   return r || !*pointer ? r : remember_new(*pointer, bytes, context, true);
 }
 
-/* Removes a pointer that may be freed. Memory of a graph stays, since the graph's next launch allocates it again. */
+/* Removes a pointer that may be freed, and fills in the range that has it, if there is one. Memory of a graph stays, since the graph's next launch allocates it again. */
 static bool forget(uint64_t pointer, struct graft_range *range) {
   bool found = graft_range_find(pointer, range) && range->base == pointer && range->memory == GRAFT_MEMORY_DEVICE && !range->opened;
   return found && (range->of_graph || graft_range_remove(pointer, GRAFT_MEMORY_DEVICE, NULL));
@@ -126,10 +126,9 @@ GRAFT_EXPORT int cuMemFreeAsync(uint64_t pointer, void *stream) {
     return r ? r : graft_visit_end(&visit, cuMemFreeAsync(pointer, visit.stream));
   }
   if ((r = graft_id(graft_session_current(), GRAFT_STREAM, stream, &id))) return r;
-  struct graft_range range;
+  struct graft_range range = {0};
   if (forget(pointer, &range)) return rpc_cuMemFreeAsync(pointer, stream);
-  bool is_managed = graft_range_find(pointer, &range) && range.base == pointer && range.memory == GRAFT_MEMORY_MANAGED;
-  return is_managed ? GRAFT_NOT_SUPPORTED : GRAFT_INVALID_VALUE;
+  return range.base == pointer && range.memory == GRAFT_MEMORY_MANAGED ? GRAFT_NOT_SUPPORTED : GRAFT_INVALID_VALUE;
 }
 
 void graft_memory_of_graph(uint64_t address, size_t bytes) {

@@ -27,7 +27,7 @@ static size_t above(const struct graft_ranges *table, uint64_t address) {
   return low;
 }
 
-/* Whether a range is of device memory that is no more, since the driver has given its place to other memory: that of a module that is unloaded. */
+/* Whether a range is of device memory that has ended unnoticed, as a variable ends with its module: the driver has given other memory its place. */
 static bool is_replaced(const struct graft_range *range, const struct graft_range *by) {
   bool meet = range->base < by->base + by->bytes && by->base < range->base + range->bytes;
   return meet && range->base != by->base && range->memory == GRAFT_MEMORY_DEVICE && !range->of_graph;

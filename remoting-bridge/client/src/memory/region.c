@@ -50,14 +50,13 @@ static bool note(struct graft_region *r, uint64_t offset, size_t bytes) {
 }
 
 static void drop(struct graft_region *r, uint64_t offset) {
-  for (struct graft_block **p = &r->blocks; *p; p = &(*p)->next) {
-    if ((*p)->offset == offset) {
-      struct graft_block *gone = *p;
-      *p = gone->next;
-      free(gone);
-      return;
-    }
-  }
+  pthread_mutex_lock(&r->lock);
+  struct graft_block **p = &r->blocks;
+  while (*p && (*p)->offset != offset) p = &(*p)->next;
+  struct graft_block *gone = *p;
+  if (gone) *p = gone->next;
+  pthread_mutex_unlock(&r->lock);
+  free(gone);
 }
 
 /* Has the kernel provide memory now: by huge pages, where it has them, with which the device's transfers are 1.5 times as fast. It makes a huge
@@ -80,9 +79,7 @@ static void *allocate_shared(struct graft_region *r, size_t bytes) {
     if (!rpc_graftRegionMap(offset, bytes)) return got;
     munmap(got, bytes);
   }
-  pthread_mutex_lock(&r->lock);
   drop(r, offset);
-  pthread_mutex_unlock(&r->lock);
   return NULL;
 }
 
@@ -153,15 +150,18 @@ static bool free_block(struct graft_region *r, void *pointer) {
   }
   pthread_mutex_unlock(&r->lock);
   if (!bytes) return false;
-  /* The server unmaps memory of this process's own region first; then the pages are returned; only then may the offsets be used again. */
-  if (!r->served) rpc_graftRegionUnmap(offset, bytes);
-  munmap(pointer, bytes);
-  if (!r->served) fallocate(r->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)offset, (off_t)bytes);
-  pthread_mutex_lock(&r->lock);
-  drop(r, offset);
-  pthread_mutex_unlock(&r->lock);
-  /* The offsets of a region that the server divides may be another thread's as soon as it has them back. */
-  if (r->served) rpc_graftRegionUnmap(offset, bytes);
+  if (r->served) {
+    /* The server divides the region: once it has the offsets back, it may give them to another thread. */
+    munmap(pointer, bytes);
+    drop(r, offset);
+    rpc_graftRegionUnmap(offset, bytes);
+  } else {
+    /* The server unmaps the memory first; then the pages are returned; only then may the offsets be used again. */
+    rpc_graftRegionUnmap(offset, bytes);
+    munmap(pointer, bytes);
+    fallocate(r->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)offset, (off_t)bytes);
+    drop(r, offset);
+  }
   return true;
 }
 

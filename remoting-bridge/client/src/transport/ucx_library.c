@@ -100,8 +100,8 @@ static bool find_devices(const char *interface, char *reason, size_t size) {
 }
 
 /*
- * The transports that UCX has but for shared memory, or only those that are given. UCX reserves some 9 MB of shared memory for each connection, whether it uses it or
- * not, and all workers of a guest have 64 MiB (its /dev/shm): the eighth session of a guest was refused. Processes of one machine have the channel shm.
+ * Makes a context with the transports that are given, or else with all that UCX has but shared memory. For that UCX would reserve some 9 MB for each connection, whether
+ * it uses them or not, and all workers of a guest have 64 MiB together (their /dev/shm), so that a guest could have seven sessions. Processes of one machine have the channel shm.
  */
 static bool make_context(const char *transports, ucp_context_h *context, char *reason, size_t size) {
   ucp_config_t *config;

@@ -45,14 +45,7 @@ final class RdmaTest {
     Programs.build(folder, List.of("loop"));
     SoftwareServer server = SoftwareServer.start(folder, "tcp://127.0.0.1:0");
     try {
-      List<String> command =
-          SoftwareServer.command(
-              folder,
-              server.over("rdma"),
-              SoftwareServer.NAME,
-              SoftwareServer.TOKEN,
-              List.of(folder.resolve("loop").toString(), "20000"));
-      Process program = new ProcessBuilder(command).redirectErrorStream(true).start();
+      Process program = loop(server, "20000");
       try (BufferedReader out = program.inputReader()) {
         assertThat(List.of(out.readLine(), out.readLine())).containsExactly("cuInit 0", "looping");
         ip("link", "del", port);
@@ -76,15 +69,8 @@ final class RdmaTest {
     SoftwareServer server = SoftwareServer.start(folder, "tcp://127.0.0.1:0");
     List<Process> programs = new ArrayList<>();
     try {
-      List<String> command =
-          SoftwareServer.command(
-              folder,
-              server.over("rdma"),
-              SoftwareServer.NAME,
-              SoftwareServer.TOKEN,
-              List.of(folder.resolve("loop").toString()));
       for (int i = 0; i < sessions; i++) {
-        Process program = new ProcessBuilder(command).redirectErrorStream(true).start();
+        Process program = loop(server);
         programs.add(program);
         BufferedReader out = program.inputReader();
         assertThat(List.of(out.readLine(), out.readLine()))
@@ -95,6 +81,15 @@ final class RdmaTest {
       programs.forEach(Process::destroyForcibly);
       server.stop();
     }
+  }
+
+  private Process loop(SoftwareServer server, String... arguments) throws Exception {
+    List<String> words = new ArrayList<>(List.of(folder.resolve("loop").toString()));
+    words.addAll(List.of(arguments));
+    List<String> command =
+        SoftwareServer.command(
+            folder, server.over("rdma"), SoftwareServer.NAME, SoftwareServer.TOKEN, words);
+    return new ProcessBuilder(command).redirectErrorStream(true).start();
   }
 
   private void ip(String... words) throws Exception {
