@@ -37,6 +37,13 @@ public final class LibvirtHost implements AutoCloseable {
   private static final int DEFINE_VALIDATE = 1;
 
   private final Connection connection;
+
+  /**
+   * Held while libvirt checks XML against its schema. A daemon that reads the schema for the first
+   * time in two threads at once may find that the schema's types are unknown (libvirt 9.0).
+   */
+  private final Object validating = new Object();
+
   private HostCapabilities capabilities;
 
   private LibvirtHost(Connection connection) {
@@ -206,14 +213,20 @@ public final class LibvirtHost implements AutoCloseable {
    *     elements that libvirt would otherwise ignore
    */
   public Guest define(String domainXml, boolean validate) {
+    if (!validate) {
+      return define(domainXml, 0);
+    }
+    synchronized (validating) {
+      return define(domainXml, DEFINE_VALIDATE);
+    }
+  }
+
+  private Guest define(String domainXml, int flags) {
     return connection.with(
         c ->
             take(
                 new Attempt("define", "a guest at " + uri())
-                    .check(
-                        LibvirtLibrary.extras()
-                            .virDomainDefineXMLFlags(
-                                c, domainXml, validate ? DEFINE_VALIDATE : 0))));
+                    .check(LibvirtLibrary.extras().virDomainDefineXMLFlags(c, domainXml, flags))));
   }
 
   private Guest take(DomainPointer domain) {
